@@ -117,7 +117,7 @@ func (b *breaker) do(ctx context.Context, p plan) (target string, err error) {
 	case killing:
 		one.kill()
 		wait(ctx, p.length)
-		return one.name, one.restart(context.WithoutCancel(ctx))
+		return one.name, one.restart(context.WithoutCancel(ctx), b.now)
 	case freezing:
 		running := one.running()
 		if err = freeze(running.Process); err == nil {

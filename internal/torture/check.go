@@ -1,8 +1,10 @@
 package torture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -44,6 +46,7 @@ var checks = []check{
 	{"credentials", "each revoked API key and its tokens are refused", credentials, false},
 	{"receipts", "the receipts of some payments are valid, and prove these payments", receipts, false},
 	{"programs", "no program ended by itself or panicked", programs, true},
+	{"kinds", "a run of a minute has a success of each kind of payment and of credit", kinds, false},
 	{"order", "the answers of each payment and account have an order in which each is right", linear, true},
 }
 
@@ -126,10 +129,16 @@ func outcomes(h *History, r *Result) {
 // Others stay without an outcome at their provider. The rest was lost by a restore.
 func cases(h *History, r *Result) {
 	bank, late, unended, lost := h.executed(), map[string]bool{}, h.unendedPayments(), h.lostPayments()
-	of, seen := map[string]string{}, map[[2]string]bool{}
+	of, seen, orders := map[string]string{}, map[[2]string]bool{}, map[string][]Call{}
+	for _, c := range h.Calls {
+		if isOrder(c) {
+			name := cmp.Or(c.Reference, c.reference())
+			orders[name] = append(orders[name], c)
+		}
+	}
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
-			late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && h.brokeBy(clockJump, latePayment, freezing, restore, oldCopy)
+			late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && slices.ContainsFunc(orders[p.Reference], h.mayBeLate)
 			of[p.Reference] = b.Reference
 		}
 	}
@@ -153,10 +162,33 @@ func cases(h *History, r *Result) {
 		}
 		seen[name] = true
 	}
+	h.kept(r)
 }
 
 // decides are the decisions of the operators about what a restore has lost.
 var decides = map[string]string{unknownDebit: dismissed, missingCredit: dismissed, unknownAccount: assigned}
+
+// mayBeLate reports whether the provider may execute a payment late because of this order: a break delayed the next payment at the time, the clock
+// jumped, or the program was frozen or ended meanwhile. After a break that keeps all orders away, the next payment comes up to a minute later.
+func (h *History) mayBeLate(order Call) bool {
+	const next, before, after = time.Minute, 5 * time.Second, 30 * time.Second
+	begin, end := time.Duration(order.Begin)*time.Microsecond, time.Duration(order.End)*time.Microsecond
+	return slices.ContainsFunc(h.Breaks, func(b Break) bool {
+		from, to := b.At, b.At
+		switch b.Kind {
+		case latePayment:
+			return !h.missed(b) && from >= begin-next && from <= end
+		case freezing:
+			to += b.For
+		case restore, oldCopy:
+			to = time.Duration(b.Lost.Open) * time.Microsecond
+		case clockJump:
+		default:
+			return false
+		}
+		return to >= begin-before && from <= end+after
+	})
+}
 
 // brokeBy reports whether the run did one of these things to Kobo.
 func (h *History) brokeBy(kinds ...string) bool {
@@ -180,7 +212,48 @@ func verify(h *History, r *Result) {
 	}
 }
 
+// programs counts the starts. A start may have to be repeated shortly after a break of the database or a restore, and not otherwise.
 func programs(h *History, r *Result) {
-	r.Compared = h.Run.Programs
+	const shortly = 30 * time.Second
+	if r.Compared = h.Facts.Started; h.Run.Format < countsStarts {
+		r.Compared = h.Run.Programs
+	}
 	r.Findings = append(append(r.Findings, h.Facts.Starts...), h.Facts.Panics...)
+	for _, f := range h.Facts.Again {
+		at := time.Duration(f.At) * time.Microsecond
+		if !slices.ContainsFunc(h.Breaks, func(b Break) bool {
+			_, ofDatabase := lengths[b.Kind]
+			return (ofDatabase || b.Kind == cutting || b.Kind == restore || b.Kind == oldCopy) && b.At <= at && at <= b.At+b.For+shortly
+		}) {
+			r.wrong("a start did not succeed %s after the begin of the run: %s", at.Round(time.Second), f.Says)
+		}
+	}
+}
+
+// kinds checks that a run of a minute or more has something of everything that moves money: a success of each kind of payment, a credit of the
+// company, of a customer and of a virtual account.
+func kinds(h *History, r *Result) {
+	const enough = time.Minute
+	if h.Run.Duration < enough || h.Run.Format < countsStarts {
+		return
+	}
+	done := map[string]int{}
+	for _, p := range h.Facts.payments() {
+		if p.State == success {
+			done[p.Kind]++
+		}
+	}
+	for _, b := range h.Facts.Companies {
+		for _, e := range b.Events {
+			if isCredit(e.Kind) {
+				done[e.Kind]++
+			}
+		}
+	}
+	for _, kind := range []string{purchase, payout, funding, "settlement.credit", "transaction.credit", "virtual_account.success"} {
+		r.Compared += done[kind]
+		if done[kind] == 0 {
+			r.wrong("the run has no %s that succeeded", kind)
+		}
+	}
 }

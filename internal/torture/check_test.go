@@ -52,6 +52,29 @@ func TestARequestThatWasNotSentNeedsNoDenial(t *testing.T) {
 	}
 }
 
+// A late payment, a jump of the clock and a freeze explain a late case near them only.
+func TestALateCaseHasAReasonNearby(t *testing.T) {
+	order := Call{Kind: purchase, Begin: 100e6, End: 101e6}
+	for name, is := range map[string]struct {
+		b    Break
+		near bool
+	}{
+		"the payment before it": {Break{Kind: latePayment, At: 102 * time.Second}, false},
+		"the next payment":      {Break{Kind: latePayment, At: 90 * time.Second}, true},
+		"a payment much later":  {Break{Kind: latePayment, At: 30 * time.Second}, false},
+		"a freeze meanwhile":    {Break{Kind: freezing, At: 90 * time.Second, For: 6 * time.Second}, true},
+		"a freeze before":       {Break{Kind: freezing, At: 90 * time.Second, For: 4 * time.Second}, false},
+		"a jump soon after":     {Break{Kind: clockJump, At: 120 * time.Second, For: time.Hour}, true},
+		"a jump much earlier":   {Break{Kind: clockJump, At: 30 * time.Second, For: time.Hour}, false},
+		"a kill":                {Break{Kind: killing, At: 100 * time.Second}, false},
+	} {
+		h := &History{Calls: []Call{order, {Kind: purchase, Begin: 200e6, End: 201e6}}, Breaks: []Break{is.b}}
+		if h.mayBeLate(order) != is.near {
+			t.Errorf("%s: near is %t", name, !is.near)
+		}
+	}
+}
+
 // A break that met nothing explains no case, and counts apart.
 func TestABreakMayMeetNothing(t *testing.T) {
 	order := []Call{{Kind: purchase, Begin: 1e6, End: 3e6}}
@@ -344,9 +367,21 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a webhook about no event": {"webhooks", func(h *History, _ *Books) {
 			h.Breaks, h.Facts.Messages = h.Breaks[:1], append(h.Facts.Messages, Message{us, "z", "body of z"})
 		}},
-		"a forged webhook":              {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
-		"a case that nobody expects":    {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
-		"a case without a reason":       {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
+		"a forged webhook":           {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
+		"a case that nobody expects": {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
+		"a case without a reason":    {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
+		"a late case long after its reason": {"cases", func(h *History, _ *Books) {
+			h.Calls[5].Begin, h.Calls[5].End = 120e6, 121e6
+		}},
+		"a late case before its reason": {"cases", func(h *History, _ *Books) {
+			h.Calls[5].Begin, h.Calls[5].End, h.Breaks[0].At = 120e6, 121e6, 122*time.Second
+		}},
+		"a decision of the load is not kept": {"cases", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: deciding, Company: us, Key: "2", Begin: 180, End: 181, Status: 200, State: confirmed})
+		}},
+		"no payout was made":            {"kinds", func(h *History, _ *Books) { h.Run.Duration = time.Minute }},
+		"a start was repeated":          {"programs", func(h *History, _ *Books) { h.Facts.Again = []failure{{60e6, "program 1: no"}} }},
+		"nothing was started":           {"programs", func(h *History, _ *Books) { h.Facts.Started = 0 }},
 		"an open case":                  {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
 		"a case about an ended payment": {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
 		"a case without a restore":      {"cases", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},

@@ -21,10 +21,12 @@ type Facts struct {
 	Verify     []string    `json:"verify"` // what kobo verify reports
 	Read       int64       `json:"read"`   // the ledger entries that it has read
 	Messages   []Message   `json:"webhooks"`
-	Forged     int         `json:"forged"` // webhooks that no secret of their company verifies
-	Panics     []string    `json:"panics"` // from the logs of the programs
-	Starts     []string    `json:"starts"` // programs that ended by themselves
-	Faults     []string    `json:"faults"` // answers of any request with a status from 500, but 503
+	Forged     int         `json:"forged"`          // webhooks that no secret of their company verifies
+	Panics     []string    `json:"panics"`          // from the logs of the programs
+	Starts     []string    `json:"starts"`          // programs that ended by themselves
+	Started    int         `json:"started"`         // counts the starts of the programs
+	Again      []failure   `json:"again,omitempty"` // starts that did not succeed at first
+	Faults     []string    `json:"faults"`          // answers of any request with a status from 500, but 503
 }
 
 // Books is what the API shows of a company.
@@ -281,8 +283,13 @@ func readOpen(ctx context.Context, c *company, b *Books) error {
 	return pages(ctx, c, "outcomes?", func(r struct{ Reference string }) { b.Open = append(b.Open, r.Reference) })
 }
 
+// readEvents reads the events after the last one that the books have.
 func readEvents(ctx context.Context, c *company, b *Books) error {
-	for after := int64(0); ; {
+	after := int64(0)
+	if len(b.Events) > 0 {
+		after = b.Events[len(b.Events)-1].Sequence
+	}
+	for {
 		var feed struct {
 			Data    []json.RawMessage
 			HasMore bool

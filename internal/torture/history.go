@@ -101,10 +101,13 @@ type History struct {
 }
 
 // format is the format of new histories. A check passes over what an older history cannot say.
-const format = 2
+const format = 3
 
 // countsSilence is the first format whose breaks say how many connections have lost bytes.
 const countsSilence = 2
+
+// countsStarts is the first format whose facts say how often programs were started, and whose calls have the decisions of operators during the load.
+const countsStarts = 3
 
 // Header says how a run began.
 type Header struct {

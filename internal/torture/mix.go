@@ -317,13 +317,16 @@ func (c *client) lookUp(ctx context.Context, r *rand.Rand, _ string, _ int64) er
 	return nil
 }
 
+// lookAt reads the state of a payment. A card funding is found by its reference, and the others by their keys.
 func (c *client) lookAt(ctx context.Context, o order) {
-	path := map[string]string{purchase: "/api/v1/vtu/transaction/", payout: "/api/v1/settlement/payout-status/"}[o.call.Kind]
-	if path == "" {
-		return // a card funding is not found by its key
+	path, name := map[string]string{
+		purchase: "/api/v1/vtu/transaction/", payout: "/api/v1/settlement/payout-status/", funding: "/api/v1/card/transaction/",
+	}[o.call.Kind], o.call.Key
+	if o.call.Kind == funding {
+		name = o.call.reference()
 	}
 	call := Call{Kind: look, Company: o.call.Company, Account: o.call.Account, Key: o.call.Key, Amount: o.call.Amount, Client: c.number, Begin: c.now()}
-	a, err := c.own.call(ctx, http.MethodGet, path+o.call.Key, nil)
+	a, err := c.own.call(ctx, http.MethodGet, path+name, nil)
 	call.End = c.now()
 	if err == nil {
 		call.Status = a.status
@@ -336,7 +339,10 @@ func (c *client) lookAt(ctx context.Context, o order) {
 		switch {
 		case a.status == http.StatusOK && a.into(&said) == nil:
 			call.State, call.Said = said.Data.Status, money.Kobo(said.Data.Amount)
-		case a.status == http.StatusBadRequest:
+			if o.call.Kind == funding {
+				call.Reference = name
+			}
+		case a.status == http.StatusBadRequest, a.status == http.StatusNotFound:
 			call.State = absent
 		case a.status != http.StatusServiceUnavailable && !isLocked(a):
 			call.Answer = string(a.body)
@@ -345,8 +351,15 @@ func (c *client) lookAt(ctx context.Context, o order) {
 	c.call(call)
 }
 
-// look reads the balance of the account.
-func (c *client) look(ctx context.Context, _ *rand.Rand, _ string, account int64) error {
+// look reads the balance of the account, or that of the company's first one.
+func (c *client) look(ctx context.Context, r *rand.Rand, _ string, account int64) error {
+	if r.IntN(3) == 0 {
+		account = c.own.main
+	}
+	return c.lookInto(ctx, account)
+}
+
+func (c *client) lookInto(ctx context.Context, account int64) error {
 	call := Call{Kind: balance, Company: c.own.reference, Account: account, Client: c.number, Begin: c.now()}
 	a, err := c.own.call(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil)
 	call.End = c.now()

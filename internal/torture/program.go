@@ -22,6 +22,14 @@ type program struct {
 	process *leash.Process // nil while the program is down
 	url     string
 	deaths  []string // the ends of the program by itself that kill has found
+	started int      // counts the starts
+	again   []failure
+}
+
+// failure is a start that did not succeed, and after which restart tried again. At is microseconds since the begin of the run.
+type failure struct {
+	At   int64
+	Says string
 }
 
 func newProgram(n int, args []string, r role) *program {
@@ -38,17 +46,22 @@ func (p *program) start(ctx context.Context) (app.Credentials, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.process, p.url = process, c.BaseURL
+	p.started++
 	return c, nil
 }
 
-// restart starts the program until it serves. A start fails while the database is away.
-func (p *program) restart(ctx context.Context) error {
+// restart starts the program until it serves. A start fails while the database is away. Parameter now returns the microseconds
+// since the begin of the run.
+func (p *program) restart(ctx context.Context, now func() int64) error {
 	const pause, patience = 300 * time.Millisecond, 2 * time.Minute
 	for began := time.Now(); ; {
 		_, err := p.start(ctx)
 		if err == nil || ctx.Err() != nil || time.Since(began) > patience {
 			return err
 		}
+		p.mu.Lock()
+		p.again = append(p.again, failure{now(), p.name + ": " + err.Error()})
+		p.mu.Unlock()
 		if !wait(ctx, pause) {
 			return ctx.Err()
 		}

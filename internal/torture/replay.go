@@ -50,7 +50,7 @@ func (r *run) replay(ctx context.Context) error {
 	p := &replay{of: r.replayed, first: -1, accounts: map[place]account{}}
 	calls := map[int][]Call{}
 	for _, c := range p.of.Calls {
-		if c.Client >= 0 && c.Kind != oldKey && c.Begin <= p.end() {
+		if c.Client >= 0 && c.Kind != oldKey && c.Kind != deciding && c.Begin <= p.end() {
 			calls[c.Client] = append(calls[c.Client], c)
 			if p.first < 0 || c.Begin < p.first {
 				p.first = c.Begin
@@ -82,7 +82,13 @@ func (r *run) replay(ctx context.Context) error {
 			stop()
 		}
 	})
+	operating, rest := context.WithCancel(ctx)
+	defer rest()
+	var operators sync.WaitGroup
+	operators.Go(func() { r.operate(operating) })
 	all.Wait()
+	rest()
+	operators.Wait()
 	return errors.Join(errs...)
 }
 
@@ -128,6 +134,8 @@ func (p *replay) account(ctx context.Context, w *world, c *company, was Call) (i
 // replay makes the calls of one client again.
 func (c *client) replay(ctx context.Context, p *replay, begin int64, calls []Call) error {
 	sent := map[string]order{} // by the key of the first life
+	var twins sync.WaitGroup
+	defer twins.Wait()
 	for i, was := range calls {
 		if !p.await(ctx, c.world, begin, was.Begin) {
 			return nil
@@ -139,7 +147,14 @@ func (c *client) replay(ctx context.Context, p *replay, begin int64, calls []Cal
 		}
 		c.copying.RUnlock()
 		if err == nil {
-			err = c.makeAgain(ctx, was, account, sent)
+			post := c.post
+			if i+1 < len(calls) && was.isTwin(calls[i+1]) {
+				post = func(ctx context.Context, o order) (none Call) {
+					twins.Go(func() { c.post(ctx, o) })
+					return none
+				}
+			}
+			err = c.makeAgain(ctx, was, account, sent, post)
 		}
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("client %d, call %d: %w", c.number, i, err)
@@ -148,8 +163,13 @@ func (c *client) replay(ctx context.Context, p *replay, begin int64, calls []Cal
 	return nil
 }
 
-// makeAgain makes a call of the first life again.
-func (c *client) makeAgain(ctx context.Context, was Call, account int64, sent map[string]order) error {
+// isTwin reports whether a client sent the next order while this one was not answered.
+func (c Call) isTwin(next Call) bool {
+	return isOrder(c) && next.Kind == c.Kind && next.Key == c.Key && next.Begin < c.End
+}
+
+// makeAgain makes a call of the first life again, an order by post.
+func (c *client) makeAgain(ctx context.Context, was Call, account int64, sent map[string]order, post func(context.Context, order) Call) error {
 	switch was.Kind {
 	case purchase, payout, funding:
 		o, there := sent[was.Key]
@@ -161,7 +181,7 @@ func (c *client) makeAgain(ctx context.Context, was Call, account int64, sent ma
 			sent[was.Key] = o
 			c.orders = append(c.orders, o)
 		}
-		c.post(ctx, o)
+		post(ctx, o)
 	case look:
 		if o, there := sent[was.Key]; there {
 			c.lookAt(ctx, o)
@@ -171,7 +191,7 @@ func (c *client) makeAgain(ctx context.Context, was Call, account int64, sent ma
 			c.takeBack(ctx, o)
 		}
 	case balance:
-		return c.look(ctx, nil, "", account)
+		return c.lookInto(ctx, account)
 	case credit:
 		return c.payAgain(ctx, was, account)
 	case newKey, newSecret:

@@ -75,7 +75,7 @@ func (b *breaker) restore(ctx context.Context, p plan) (*Lost, error) {
 	}
 	b.forget(c.lost)
 	for _, one := range b.programs {
-		if err := one.restart(ctx); err != nil {
+		if err := one.restart(ctx, b.now); err != nil {
 			return nil, err
 		}
 	}
@@ -155,10 +155,12 @@ func (b *breaker) reopen(ctx context.Context, lost *Lost) (err error) {
 	if lost.Closed, lost.Held, err = b.copier.state(ctx); err != nil {
 		return err
 	}
-	for _, c := range b.companies {
-		a, err := b.fleet.send(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.reference, nil, "X-Api-Key", c.key)
-		if lost.Closed = lost.Closed && err == nil && a.status == http.StatusServiceUnavailable; err != nil {
-			return err
+	for _, one := range b.programs {
+		for _, c := range b.companies {
+			a, err := b.fleet.of(one).send(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.reference, nil, "X-Api-Key", c.key)
+			if lost.Closed = lost.Closed && err == nil && a.status == http.StatusServiceUnavailable; err != nil {
+				return err
+			}
 		}
 	}
 	for _, by := range []time.Duration{5 * time.Minute, 5 * time.Minute} { // the credit poll and the resolver

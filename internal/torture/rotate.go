@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -80,16 +81,31 @@ func (c *client) rotateKey(ctx context.Context, key string) error {
 	return nil
 }
 
-// stale tries the last access token of an API key that was revoked just now, long before it expires. Each program knows of a revocation within a
-// second, but a program may be frozen or without its database meanwhile. So the token must be refused before this gives up.
+// stale tries at each program the last access token of an API key that was revoked just now, long before it expires. Each program knows of a
+// revocation within a second, but a program may be frozen or without its database meanwhile. So the token must be refused before this gives up.
+// A program that does not answer is asked at the end again.
 func (c *client) stale(ctx context.Context, old retired, key string) {
+	if old.token == "" {
+		return
+	}
+	var all sync.WaitGroup
+	for _, p := range c.fleet.programs {
+		all.Go(func() { c.staleAt(ctx, p, old, key) })
+	}
+	all.Wait()
+}
+
+func (c *client) staleAt(ctx context.Context, p *program, old retired, key string) {
 	const tries = 20
-	call := Call{Kind: oldKey, Company: c.own.reference, Key: "token-before-" + key, Client: c.number}
-	for n := 0; n < tries && old.token != "" && call.State != refused && wait(ctx, retry); n++ {
-		call.Begin = c.now()
-		a, err := c.fleet.send(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil, "Authorization", "Bearer "+old.token)
-		call.End, call.Status, call.State = c.now(), a.status, unknown
-		if err == nil && (a.status == http.StatusUnauthorized || a.status == http.StatusForbidden) {
+	call := Call{Kind: oldKey, Company: c.own.reference, Key: "token-before-" + key + " at " + p.name, Client: c.number}
+	for n := 0; n < tries && call.State != refused && wait(ctx, retry); n++ {
+		begin := c.now()
+		a, err := c.fleet.of(p).send(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil, "Authorization", "Bearer "+old.token)
+		if err != nil || a.status >= http.StatusInternalServerError {
+			continue
+		}
+		call.Begin, call.End, call.Status, call.State = begin, c.now(), a.status, unknown
+		if a.status == http.StatusUnauthorized || a.status == http.StatusForbidden {
 			call.State = refused
 		}
 	}
@@ -130,26 +146,33 @@ func (c *client) rotateSecret(ctx context.Context, key string) error {
 	return nil
 }
 
-// reuse tries each retired API key, and buys with the last access token of each. All programs have followed by now.
+// reuse tries each retired API key at each program, and buys with the last access token of each. All programs have followed by now.
 func (w *world) reuse(ctx context.Context) {
 	for _, c := range w.companies {
 		for i, old := range c.retired {
-			call := Call{Kind: oldKey, Company: c.reference, Key: fmt.Sprintf("key-of-old-%d", i), Begin: w.now()}
-			w.refuse(ctx, call, func() (answer, error) {
-				return w.fleet.send(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.reference, nil, "X-Api-Key", old.key)
-			})
-			call.Key = fmt.Sprintf("token-of-old-%d", i)
-			if call.Begin = w.now(); old.token == "" || w.isGone(old.made) { // a token of a lost key works until it expires
-				continue
+			for _, p := range w.fleet.programs {
+				w.reuseAt(ctx, p, c, old, fmt.Sprintf("of-old-%d-at-%s", i, strings.ReplaceAll(p.name, " ", "-")))
 			}
-			w.refuse(ctx, call, func() (answer, error) {
-				return w.fleet.send(ctx, http.MethodPost, "/api/v1/vtu/purchase-data", map[string]any{
-					"idempotencyKey": call.Key, "serviceCategoryId": w.bundle.category, "productId": w.bundle.id,
-					"phoneNumber": "08031234510", "settlementId": c.main,
-				}, "Authorization", "Bearer "+old.token)
-			})
 		}
 	}
+}
+
+func (w *world) reuseAt(ctx context.Context, p *program, c *company, old retired, name string) {
+	one := w.fleet.of(p)
+	call := Call{Kind: oldKey, Company: c.reference, Key: "key-" + name, Begin: w.now()}
+	w.refuse(ctx, call, func() (answer, error) {
+		return one.send(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.reference, nil, "X-Api-Key", old.key)
+	})
+	if old.token == "" || w.isGone(old.made) { // a token of a lost key works until it expires
+		return
+	}
+	call.Key, call.Begin = "token-"+name, w.now()
+	w.refuse(ctx, call, func() (answer, error) {
+		return one.send(ctx, http.MethodPost, "/api/v1/vtu/purchase-data", map[string]any{
+			"idempotencyKey": call.Key, "serviceCategoryId": w.bundle.category, "productId": w.bundle.id,
+			"phoneNumber": "08031234510", "settlementId": c.main,
+		}, "Authorization", "Bearer "+old.token)
+	})
 }
 
 // refuse sends a request that Kobo must refuse, until it is answered, and records the call.

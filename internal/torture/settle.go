@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/crc32"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -22,7 +23,8 @@ var (
 
 // settle lets everything come to its end: it sends again what was not answered, and moves the clock.
 // It returns the cases that operators have decided.
-func (w *world) settle(ctx context.Context, clients []*client, c *copier) (found []Case, err error) {
+func (w *world) settle(ctx context.Context, clients []*client, c *copier, say func(string)) (found []Case, err error) {
+	say("settling: orders without an answer")
 	w.hook.settle()
 	w.repeat(ctx, clients)
 	if w.lives() > 0 { // no company repeats an order from before the restore any more
@@ -32,12 +34,14 @@ func (w *world) settle(ctx context.Context, clients []*client, c *copier) (found
 	}
 	w.hook.trustNewest()
 	w.reuse(ctx)
+	say("settling: requeries")
 	if err = w.pass(ctx, near...); err != nil {
 		return nil, err
 	}
 	if err = w.catchUp(ctx); err != nil {
 		return nil, err
 	}
+	say("settling: rechecks and cases")
 	if err = w.pass(ctx, far...); err != nil {
 		return nil, err
 	}
@@ -48,9 +52,11 @@ func (w *world) settle(ctx context.Context, clients []*client, c *copier) (found
 	if err = w.advance(ctx, 24*time.Hour); err != nil {
 		return nil, err
 	}
+	say("settling: what still waits")
 	const rounds = 20
+	seen := make([]Books, len(w.companies))
 	for range rounds {
-		quiet, err := w.quiet(ctx)
+		quiet, err := w.quiet(ctx, seen)
 		if err != nil {
 			return nil, err
 		}
@@ -64,18 +70,11 @@ func (w *world) settle(ctx context.Context, clients []*client, c *copier) (found
 	if err = w.judge(ctx); err != nil {
 		return nil, err
 	}
-	if found, err = w.cases(ctx, "OPEN", "RESOLVED"); err != nil {
-		return nil, err
-	}
-	return found, w.explain(ctx, found)
+	return w.cases(ctx, "OPEN", "RESOLVED")
 }
 
 // explain adds the timeline of the payment to each case that the run does not expect.
-func (w *world) explain(ctx context.Context, found []Case) error {
-	f, err := w.gather(ctx)
-	if err != nil {
-		return err
-	}
+func (w *world) explain(ctx context.Context, f Facts, found []Case) error {
 	h := &History{Facts: f, Calls: w.calls(), Breaks: w.breaks()}
 	for i, c := range found {
 		var r Result
@@ -165,18 +164,33 @@ func (w *world) advance(ctx context.Context, by time.Duration) error {
 	}, nil)
 }
 
-// quiet reports whether no operation is open, all credits are booked and all webhooks have arrived.
-func (w *world) quiet(ctx context.Context) (bool, error) {
-	f, err := w.gather(ctx)
-	if err != nil {
+// quiet reports whether no operation is open, all credits are booked and all webhooks have arrived. It reads what is open or new since its last
+// call, and no other list, because those of a long run are long. The books keep what it has read of each company.
+func (w *world) quiet(ctx context.Context, seen []Books) (bool, error) {
+	var f Facts
+	booked := map[string]bool{}
+	for i, c := range w.companies {
+		b := &seen[i]
+		b.Reference, b.First, b.Open = c.reference, c.firstEvent, nil
+		if err := readOpen(ctx, c, b); err != nil || len(b.Open) > 0 {
+			return false, err
+		}
+		if err := readEvents(ctx, c, b); err != nil {
+			return false, err
+		}
+		for _, e := range b.Events {
+			booked[e.Subject] = booked[e.Subject] || isCredit(e.Kind)
+		}
+		f.Companies = append(f.Companies, *b)
+	}
+	executed, err := w.executions(ctx)
+	if err != nil || slices.ContainsFunc(executed, func(e Execution) bool { return e.Kind == credit && !booked[e.Reference] }) {
 		return false, err
 	}
-	h := &History{Facts: f, Calls: w.calls(), Breaks: w.breaks()}
-	for _, do := range []func(*History, *Result){outcomes, webhooks, credits} {
-		var r Result
-		if do(h, &r); len(r.Findings) > 0 {
-			return false, nil
-		}
+	if f.Messages, f.Forged, err = w.hook.messages(); err != nil {
+		return false, err
 	}
-	return true, nil
+	var r Result
+	webhooks(&History{Facts: f, Breaks: w.breaks()}, &r)
+	return len(r.Findings) == 0, nil
 }

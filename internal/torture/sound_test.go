@@ -45,7 +45,7 @@ func sound() *History {
 			{Kind: opening, Company: us, Account: 1, Key: "v2", Amount: 9, Begin: 47, End: 48, Status: 200, State: success},
 		},
 		Facts: Facts{
-			Read: 18,
+			Read: 18, Started: 1,
 			Companies: []Books{{
 				Reference: us, Main: 1, First: 1, Intact: true, Proofs: []Proof{p},
 				Accounts: []Account{{ID: 1, Balance: 802, Opening: 11000}},

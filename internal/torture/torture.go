@@ -146,14 +146,16 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 	if err = load(ctx); err != nil {
 		return f, err
 	}
-	r.say("settling")
-	found, err := r.settle(ctx, r.clients, r.copier)
+	found, err := r.settle(ctx, r.clients, r.copier, r.say)
 	if err != nil {
 		return f, fmt.Errorf("settling: %w", err)
 	}
 	r.say("reading the facts")
 	if f, err = r.gather(ctx); err != nil {
 		return f, fmt.Errorf("reading the facts: %w", err)
+	}
+	if err = r.explain(ctx, f, found); err != nil {
+		return f, err
 	}
 	if f.Unsent, err = r.unsent(ctx, f); err != nil {
 		return f, err
@@ -168,7 +170,7 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 		if e := p.stop(); e != nil {
 			f.Starts = append(f.Starts, p.name+": "+e.Error())
 		}
-		f.Starts = append(f.Starts, p.deaths...)
+		f.Starts, f.Again, f.Started = append(f.Starts, p.deaths...), append(f.Again, p.again...), f.Started+p.started
 	}
 	f.Panics, err = r.panics()
 	if err == nil {
@@ -208,6 +210,7 @@ func (r *run) load(ctx context.Context) error {
 			stop()
 		}
 	})
+	all.Go(func() { r.operate(ctx) })
 	for wait(ctx, time.Second) {
 		r.mu.Lock()
 		calls, breaks := len(r.history.Calls), len(r.history.Breaks)
