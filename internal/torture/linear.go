@@ -198,12 +198,12 @@ func (h *History) sentBack(b Books) map[string]int64 {
 	return at
 }
 
-// refusals returns for each account the orders that were refused because the balance was not enough. A repeated request gets the same answer, so
+// refusals returns for each account the orders and adjustments that were refused because the balance was not enough. A repeated request gets the same answer, so
 // a refusal happened between the begin of the first request and the end of the first answer.
 func (h *History) refusals(b Books) map[int64][]porcupine.Operation {
 	begin, lost, at, out := map[string]int64{}, map[string]bool{}, map[string]int{}, map[int64][]porcupine.Operation{}
 	for _, c := range h.Calls {
-		if c.Company == b.Reference && isOrder(c) {
+		if c.Company == b.Reference && (isOrder(c) || c.Kind == adjustment) {
 			if was, there := begin[c.Key]; !there || c.Begin < was {
 				begin[c.Key] = c.Begin
 			}
@@ -214,7 +214,7 @@ func (h *History) refusals(b Books) map[int64][]porcupine.Operation {
 		if c.Company != b.Reference || c.State != refused || !strings.Contains(c.Answer, short) || lost[c.Key] {
 			continue
 		}
-		most := c.Amount // a purchase needs more than its price
+		most := max(c.Amount, -c.Amount) // a purchase needs more than its price, and the amount of a debiting adjustment is below 0
 		if c.Kind != purchase {
 			most--
 		}

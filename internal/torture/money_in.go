@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -141,7 +142,7 @@ func (c *client) correct(ctx context.Context, r *rand.Rand, _ string, account in
 
 // adjust lets one operator propose an adjustment and the other approve it, until both are done. A
 // repeated proposal is a second one, so only an answered one is approved. A repeated approval is
-// refused, so the state is read then. The adjustment may book a lost payment.
+// refused, so the state is read then. A debit that the balance does not allow is given up. The adjustment may book a lost payment.
 func (w *world) adjust(ctx context.Context, client int, c *company, account int64, amount money.Kobo, direction, lost string) error {
 	ctx = context.WithoutCancel(ctx)
 	call := Call{Kind: adjustment, Company: c.reference, Account: account, Amount: amount, For: lost, Client: client, Begin: w.now()}
@@ -157,13 +158,20 @@ func (w *world) adjust(ctx context.Context, client int, c *company, account int6
 	}
 	call.Key = made.ID
 	const tries = 60
+	last := ""
 	for range tries {
 		a, err := w.by.call(ctx, 1, http.MethodPost, "adjustments/"+made.ID+"/approve", map[string]any{})
 		if err == nil && a.status != http.StatusOK {
 			err = w.by.data(ctx, 1, http.MethodGet, "adjustments/"+made.ID, nil, &made)
 		}
-		if err == nil && (a.status == http.StatusOK || made.Status == "APPROVED") {
-			call.End, call.Status, call.State = w.now(), http.StatusOK, success
+		call.End, call.Status, last = w.now(), a.status, string(a.body)
+		switch {
+		case err == nil && (a.status == http.StatusOK || made.Status == "APPROVED"):
+			call.Status, call.State = http.StatusOK, success
+			w.call(call)
+			return nil
+		case err == nil && lost == "" && a.status == http.StatusBadRequest && strings.Contains(last, short):
+			call.State, call.Answer = refused, last
 			w.call(call)
 			return nil
 		}
@@ -171,5 +179,5 @@ func (w *world) adjust(ctx context.Context, client int, c *company, account int6
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("the adjustment %s was not approved", made.ID)
+	return fmt.Errorf("the adjustment %s was not approved; the last answer was %d %s", made.ID, call.Status, last)
 }
