@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"net/http"
+	"sync"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -21,8 +22,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// The simulated bank has one client, with these settings. The settings are not secret, since each
-// set of books has a separate key.
+// The simulated bank has one client, with these settings. The settings are not secret, since the
+// books of each program have a separate key.
 const (
 	clientID      = "0f0e0d0c0b0a09080706050403020100"
 	ibsClientID   = "64aa00000000000000000001"
@@ -89,13 +90,15 @@ func (b *Bank) prepare(ctx context.Context) error {
 	return err
 }
 
-func newKey() (string, error) {
+// newKey makes the key of the client. New books of one process have the same key, because it takes long to make one, and a process of tests opens
+// many simulated banks.
+var newKey = sync.OnceValues(func() (string, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return "", err
 	}
 	return encoded(key), nil
-}
+})
 
 func encoded(key *rsa.PrivateKey) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
