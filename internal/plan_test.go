@@ -59,7 +59,6 @@ var mayScan = map[string]string{
 	"report.failingJobs":         "an index of the failing jobs, for operators",
 	"report.failingSum":          "an index of the failing jobs; for the overview, which is read once in five seconds",
 	"report.openProposals":       "operators list proposals; for the overview",
-	"report.pendingAdjustments":  "operators list adjustments; for the overview",
 	"report.failingEndpoints":    "a company has few endpoints; for the overview",
 	"report.companyCount":        "a row of each company, for the overview",
 	"report.accountSums":         "a row of each company, and its few accounts; for the overview",

@@ -39,6 +39,10 @@ var fanOut = map[string]string{
 	"keyring.sealedRows idempotency_key":    "as keyring.sealedRows identity_session",
 	"keyring.sealedRows inbox_notification": "as keyring.sealedRows identity_session",
 
+	"company.After company":                             "operators list all companies",
+	"settlement.AdjustmentsAfter settlement_adjustment": "operators list the adjustments of all companies",
+	"operator.doneCounts operator_act":                  "operators list proposals about several companies",
+
 	"customer.Checked customer_account":     "operators list the compared names of all companies",
 	"customer.Checked customer":             "as customer.Checked customer_account",
 	"operation.CasesAfter operation_case":   "operators list the cases of all companies",

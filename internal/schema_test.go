@@ -60,6 +60,8 @@ var scans = map[string]string{
 	"operation_newest":               "the operators' list of payments (report.Payments)",
 	"settlement_credit_newest":       "the same, of credits",
 	"settlement_adjustment_newest":   "the same, of adjustments",
+	"settlement_adjustment_state":    "the operators' list of adjustments in a state (settlement.AdjustmentsAfter)",
+	"company_newest":                 "the operators' list of companies (company.After)",
 	"settlement_transfer_newest":     "the same, of transfers",
 	"crypto_transaction_newest":      "the operators' list of deposits on chains (report.ListDeposits)",
 	"job_failing":                    "the failing jobs of all companies, which an operator knows by their ids (job.failing, report.failingJobs)",

@@ -19,9 +19,11 @@ import (
 // overCompanies are the SQL statements that read the rows of all companies on purpose, with
 // the reason. Each key names the package and the declaration that contain the SQL statement.
 var overCompanies = map[string]string{
-	"operation.CasesAfter":   "operators list cases of all companies",
-	"operator.auditSearches": "operators read the lines of all companies",
-	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing", "job.queuesInParts": "as job.queues, where tables are divided",
+	"operation.CasesAfter":        "operators list cases of all companies",
+	"operator.doneCounts":         "the state of proposals about several companies follows from their acts",
+	"settlement.AdjustmentsAfter": "operators list the adjustments of all companies",
+	"operator.auditSearches":      "operators read the lines of all companies",
+	"job.queues":                  "the worker's scan: it reads which queues have work that is due, and takes nothing", "job.queuesInParts": "as job.queues, where tables are divided",
 
 	"operation.AttemptOwner": "a biller that tells of a purchase names only its reference",
 	"vtu.owner":              "as operation.AttemptOwner",

@@ -80,7 +80,7 @@ func listAdjustments(c *cobra.Command, a *app.App, _ []string) error {
 	default:
 		return usagef("--status must be one of PENDING, APPROVED, REJECTED, all")
 	}
-	return printAll(c, "ID SINCE COMPANY SETTLEMENT DIRECTION AMOUNT STATUS ASKED_BY DECIDED_BY REASON NOTE", state, a.Settlements.Adjustments,
+	return printAfter(c, "ID SINCE COMPANY SETTLEMENT DIRECTION AMOUNT STATUS ASKED_BY DECIDED_BY REASON NOTE", state, a.Settlements.AdjustmentsAfter,
 		func(is settlement.Adjustment) []any {
 			return []any{
 				is.ID, clock.Text(is.CreatedAt), is.Company, is.SettlementID, is.Direction, is.Amount.Decimal(), is.State,

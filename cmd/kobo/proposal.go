@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -66,10 +65,7 @@ func listProposals(c *cobra.Command, a *app.App, _ []string) error {
 	case !slices.Contains(operator.ProposalStates(), status):
 		return usagef("--status must be one of %s", proposalStates())
 	}
-	read := func(ctx context.Context, status operator.ProposalState, limit, offset int) ([]operator.Proposal, int64, error) {
-		return a.Operators.Proposals(ctx, status, limit, offset)
-	}
-	return printAll(c, "ID SINCE COMPANY STATUS PROPOSED_BY DECIDED_BY EXPIRES ACTS", status, read, func(p operator.Proposal) []any {
+	return printAfter(c, "ID SINCE COMPANY STATUS PROPOSED_BY DECIDED_BY EXPIRES ACTS", status, a.Operators.ProposalsAfter, func(p operator.Proposal) []any {
 		return []any{p.ID, clock.Text(p.CreatedAt), p.Company, p.State, p.ProposedBy, p.DecidedBy, clock.Text(p.ExpiresAt), p.Names()}
 	})
 }

@@ -33,7 +33,11 @@ func (e *edge) createCompany(ctx context.Context, r *request, body CompanyReques
 }
 
 func (e *edge) listCompanies(ctx context.Context, r *request) (any, error) {
-	return listed(ctx, r, companyOf, e.Companies.List)
+	return continued(ctx, r, companyOf, struct{}{}, func(ctx context.Context, _ struct{}, limit, offset int) ([]company.Company, int64, error) {
+		return e.Companies.List(ctx, limit, offset)
+	}, func(ctx context.Context, _ struct{}, cursor string, limit int) ([]company.Company, error) {
+		return e.Companies.After(ctx, cursor, limit)
+	})
 }
 
 // findCompany shows a company with its API keys and settlement accounts. Other operations need

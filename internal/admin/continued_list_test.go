@@ -49,7 +49,12 @@ func (d *door) follow(path string, meanwhile func()) (ids []string) {
 
 func idsOf(page map[string]any) (ids []string) {
 	for _, row := range page["data"].([]any) {
-		ids = append(ids, row.(map[string]any)["id"].(string))
+		for _, name := range []string{"id", "proposalId", "reference", "company"} {
+			if id, named := row.(map[string]any)[name].(string); named {
+				ids = append(ids, id)
+				break
+			}
+		}
 	}
 	return ids
 }

@@ -34,7 +34,7 @@ func (e *edge) createAdjustment(ctx context.Context, r *request, body Adjustment
 }
 
 func (e *edge) listAdjustments(ctx context.Context, r *request) (any, error) {
-	return filtered(ctx, r, adjustmentOf, settlement.AdjustmentState(r.filter("status")), e.Settlements.Adjustments)
+	return continued(ctx, r, adjustmentOf, settlement.AdjustmentState(r.filter("status")), e.Settlements.Adjustments, e.Settlements.AdjustmentsAfter)
 }
 
 func (e *edge) findAdjustment(ctx context.Context, r *request) (any, error) {

@@ -25,16 +25,22 @@ func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 // listFees shows the fee schedules in force of all companies, the newest company first.
 func (e *edge) listFees(ctx context.Context, r *request) (any, error) {
 	terms := map[string]payout.Terms{}
-	return listed(ctx, r, func(c company.Company) CompanyFees {
+	read := func(ctx context.Context, list []company.Company, err error) ([]company.Company, error) {
+		if err == nil {
+			terms, err = e.Payouts.FeesOf(ctx, rows(list, func(c company.Company) string { return c.Reference }))
+		}
+		return list, err
+	}
+	return continued(ctx, r, func(c company.Company) CompanyFees {
 		t := terms[c.Reference]
 		return CompanyFees{c.Reference, c.Name, rows(t.Schedule, bandOf), clock.Optional(t.Since)}
-	}, func(ctx context.Context, limit, offset int) ([]company.Company, int64, error) {
+	}, struct{}{}, func(ctx context.Context, _ struct{}, limit, offset int) ([]company.Company, int64, error) {
 		list, total, err := e.Companies.List(ctx, limit, offset)
-		if err != nil {
-			return nil, 0, err
-		}
-		terms, err = e.Payouts.FeesOf(ctx, rows(list, func(c company.Company) string { return c.Reference }))
+		list, err = read(ctx, list, err)
 		return list, total, err
+	}, func(ctx context.Context, _ struct{}, cursor string, limit int) ([]company.Company, error) {
+		list, err := e.Companies.After(ctx, cursor, limit)
+		return read(ctx, list, err)
 	})
 }
 

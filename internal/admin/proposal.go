@@ -195,18 +195,18 @@ func within(op *contract.Operation, err error) error {
 }
 
 func (e *edge) listProposals(ctx context.Context, r *request) (any, error) {
-	page := contract.NewPage(r.URL.Query().Get("page"), r.URL.Query().Get("pageSize"))
-	all, total, err := e.Operators.Proposals(ctx, operator.ProposalState(r.filter("status")), page.Size, page.Offset())
-	if err != nil {
-		return nil, err
-	}
-	out := make([]ProposedActs, len(all))
-	for i, p := range all {
-		if out[i], err = e.shown(ctx, p); err != nil {
-			return nil, err
+	var failed error
+	out, err := continued(ctx, r, func(p operator.Proposal) ProposedActs {
+		row, err := e.shown(ctx, p)
+		if err != nil {
+			failed = err
 		}
+		return row
+	}, operator.ProposalState(r.filter("status")), e.Operators.Proposals, e.Operators.ProposalsAfter)
+	if err == nil {
+		err = failed
 	}
-	return list[ProposedActs]{out, page.Meta(r.URL, len(out), int(total))}, nil
+	return out, err
 }
 
 func (e *edge) findProposal(ctx context.Context, r *request) (any, error) {

@@ -82,7 +82,23 @@ func (s *Service) count(ctx context.Context) (int64, error) {
 
 func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error) {
 	return db.All(ctx, s.db, companies.Scan,
-		`SELECT `+columns+` FROM company ORDER BY created_at DESC, company_id LIMIT $1 OFFSET $2`, limit, offset)
+		`SELECT `+columns+` FROM company ORDER BY created_at DESC, company_id DESC LIMIT $1 OFFSET $2`, limit, offset)
+}
+
+// Cursor returns the place of a company in the list of companies.
+func (c Company) Cursor() string {
+	return db.Place{At: clock.Micros(c.CreatedAt), ID: c.Reference}.Cursor()
+}
+
+// After returns at most limit companies, the newest first. They follow the company with the cursor after, which is "" for the
+// newest ones. A wrong cursor is a fault of the kind Invalid. Only operators may use After, because it reads all companies.
+func (s *Service) After(ctx context.Context, after string, limit int) ([]Company, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.db, companies.Scan, `SELECT `+columns+` FROM company WHERE (created_at, company_id) < ($1, $2)
+		ORDER BY created_at DESC, company_id DESC LIMIT $3`, at.At, at.ID, limit)
 }
 
 // Keys returns a company's API keys, the oldest first.
@@ -193,6 +209,24 @@ func (s *Service) Approvals(ctx context.Context, reference string, waiting bool,
 	list, total, err := db.Page(ctx, s.db, reference, approvals.Scan, `SELECT count(*)`+some,
 		`SELECT `+approvalColumns+some+` ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`, limit, offset, reference, since)
 	return list, int(total), err
+}
+
+// Cursor returns the place of an approval in the list of the company's approvals.
+func (a Approval) Cursor() string { return db.Place{At: clock.Micros(a.CreatedAt), ID: a.ID}.Cursor() }
+
+const approvalsAfter = ` AND (created_at, id) < ($3, $4) ORDER BY created_at DESC, id DESC LIMIT $5`
+
+// ApprovalsAfter returns at most limit approvals of the company, the newest first. They follow the approval with the cursor
+// after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid. With waiting, it returns only those that wait.
+func (s *Service) ApprovalsAfter(ctx context.Context, reference string, waiting bool, after string, limit int) ([]Approval, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	if waiting {
+		return db.All(ctx, s.db, approvals.Scan, `SELECT `+approvalColumns+waitingSince+approvalsAfter, reference, s.waitingFrom(), at.At, at.ID, limit)
+	}
+	return db.All(ctx, s.db, approvals.Scan, `SELECT `+approvalColumns+approvalsSince+approvalsAfter, reference, int64(0), at.At, at.ID, limit)
 }
 
 // waitingFrom returns the instant after which an approval was asked for that has not expired.

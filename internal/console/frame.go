@@ -9,7 +9,6 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
@@ -230,12 +229,6 @@ func (v *visit) applied() (out []filter) {
 // isNarrowed reports whether the address narrows the list.
 func (v *visit) isNarrowed() bool {
 	return slices.ContainsFunc(v.applied(), func(f filter) bool { return f.name != "period" })
-}
-
-// list is a page of a list of the operators' API, by number.
-type list[R any] struct {
-	Data []R        `json:"data"`
-	Meta admin.Meta `json:"meta"`
 }
 
 // cursorList is a page of a list of the operators' API, by cursor.

@@ -13,7 +13,7 @@ func (c *console) companyRoutes() map[string]route {
 	const one = "/console/companies/{reference}"
 	after := []string{"after"}
 	return map[string]route{
-		"GET /console/companies":                {show: showCompanies, query: []string{"page"}},
+		"GET /console/companies":                {show: showCompanies, query: after},
 		"GET " + one:                            {show: showCompany},
 		"POST " + one + "/kyb":                  {show: showCompany, do: moveKYB},
 		"POST " + one + "/live":                 {show: showCompany, do: setLive},
@@ -80,11 +80,8 @@ func (v *visit) rowsOf(operation string, out any) error {
 }
 
 func showCompanies(v *visit) (view, error) {
-	q := url.Values{"pageSize": {"50"}}
-	if page := v.filter("page", ""); page != "" {
-		q.Set("page", page)
-	}
-	var page list[admin.Company]
+	q := url.Values{"after": {v.filter("after", "")}, "pageSize": {"50"}}
+	var page cursorList[admin.Company]
 	_, err := v.call("listCompanies", admin.Input{Query: q}, &page)
 	return view{title: "Companies", item: "companies", body: companiesPage(v, page)}, err
 }

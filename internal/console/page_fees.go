@@ -7,27 +7,23 @@ import (
 )
 
 func (c *console) feeRoutes() map[string]route {
-	return map[string]route{"GET /console/money/fees": {show: showFees, query: []string{"page"}}}
+	return map[string]route{"GET /console/money/fees": {show: showFees, query: []string{"after"}}}
 }
 
 // feesInForce are the fees of a page of companies, and the proposals that would change them.
 type feesInForce struct {
-	list[admin.CompanyFees]
+	cursorList[admin.CompanyFees]
 	waiting map[string]string // the ids of proposals by company
 }
 
 func showFees(v *visit) (view, error) {
 	f := feesInForce{waiting: map[string]string{}}
-	q := url.Values{"pageSize": {"50"}}
-	if page := v.filter("page", ""); page != "" {
-		q.Set("page", page)
-	}
-	if _, err := v.call("listFees", admin.Input{Query: q}, &f.list); err != nil {
+	q := url.Values{"after": {v.filter("after", "")}, "pageSize": {"50"}}
+	if _, err := v.call("listFees", admin.Input{Query: q}, &f.cursorList); err != nil {
 		return view{}, err
 	}
-	var proposals list[admin.ProposedActs]
-	_, err := v.call("listProposals", admin.Input{Query: url.Values{"status": {"PROPOSED"}, "pageSize": {"100"}}}, &proposals)
-	for _, p := range proposals.Data {
+	proposals, err := allOf[admin.ProposedActs](v, "listProposals", url.Values{"status": {"PROPOSED"}})
+	for _, p := range proposals {
 		for _, act := range p.Acts {
 			if act.Operation == "setFees" && p.Company != nil {
 				f.waiting[*p.Company] = p.ProposalID

@@ -11,7 +11,7 @@ func (c *console) moneyRoutes() map[string]route {
 		"GET /console/money":             {show: showMoney},
 		"GET /console/money/runs":        {show: showRuns, query: []string{"provider", "after"}},
 		"GET /console/money/runs/{id}":   {show: showRun},
-		"GET /console/money/adjustments": {show: showAdjustments, query: []string{"status", "page"}},
+		"GET /console/money/adjustments": {show: showAdjustments, query: []string{"status", "after"}},
 	}
 }
 
@@ -61,12 +61,10 @@ func showRun(v *visit) (view, error) {
 }
 
 func showAdjustments(v *visit) (view, error) {
-	var page list[admin.Adjustment]
-	q := url.Values{"pageSize": {"50"}}
-	for _, name := range []string{"status", "page"} {
-		if value := v.filter(name, ""); value != "" {
-			q.Set(name, value)
-		}
+	var page cursorList[admin.Adjustment]
+	q := url.Values{"after": {v.filter("after", "")}, "pageSize": {"50"}}
+	if status := v.filter("status", ""); status != "" {
+		q.Set("status", status)
 	}
 	_, err := v.call("listAdjustments", admin.Input{Query: q}, &page)
 	return view{title: "Adjustments", item: "money", body: adjustmentsPage(v, page)}, err

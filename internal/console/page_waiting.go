@@ -16,7 +16,7 @@ import (
 
 func (c *console) proposalRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/waiting":                    {show: showWaiting, query: []string{"tab"}},
+		"GET /console/waiting":                    {show: showWaiting, query: []string{"tab", "after"}},
 		"GET /console/proposals/{id}":             {show: showProposal},
 		"POST /console/proposals/{id}/approve":    {show: showProposal, do: approveProposal},
 		"POST /console/proposals/{id}/reject":     {show: showProposal, do: rejectProposal},
@@ -34,6 +34,7 @@ type pile struct {
 	proposals   []admin.ProposedActs
 	cases       []caseLine
 	adjustments []admin.Adjustment
+	next        *string // the cursor of the next page of what was decided
 }
 
 func (p pile) isEmpty() bool { return len(p.proposals)+len(p.cases)+len(p.adjustments) == 0 }
@@ -42,41 +43,65 @@ func (p pile) isEmpty() bool { return len(p.proposals)+len(p.cases)+len(p.adjust
 // because nobody approves an act of their own.
 func showWaiting(v *visit) (view, error) {
 	p := pile{tab: v.filter("tab", "for-me")}
-	status := url.Values{"status": {"PROPOSED"}, "pageSize": {"100"}}
-	if p.tab == "decided" {
-		status = url.Values{"pageSize": {"50"}}
-	}
-	var proposals list[admin.ProposedActs]
-	if _, err := v.call("listProposals", admin.Input{Query: status}, &proposals); err != nil {
-		return view{}, err
-	}
-	page := view{title: "Waiting for me", item: "waiting"}
-	if p.tab == "decided" {
-		p.proposals = slices.DeleteFunc(proposals.Data, func(a admin.ProposedActs) bool { return a.State == "PROPOSED" })
-		page.body = waitingPage(v, p)
-		return page, nil
-	}
-	var cases list[admin.Case]
-	if _, err := v.call("listCases", admin.Input{Query: url.Values{"proposed": {"true"}, "pageSize": {"100"}}}, &cases); err != nil {
-		return view{}, err
-	}
-	var adjustments list[admin.Adjustment]
-	if _, err := v.call("listAdjustments", admin.Input{Query: url.Values{"status": {"PENDING"}, "pageSize": {"100"}}}, &adjustments); err != nil {
-		return view{}, err
-	}
-	if p.tab != "by-me" && !v.maySettle() {
-		cases.Data, adjustments.Data = nil, nil // nobody waits for a role that cannot decide about money
-	}
-	isOther := func(by string) bool { return (by == v.by.Name) != (p.tab == "by-me") }
-	p.proposals = slices.DeleteFunc(proposals.Data, func(a admin.ProposedActs) bool { return isOther(a.ProposedBy) })
 	var err error
-	if p.cases, err = v.caseLines(slices.DeleteFunc(cases.Data, func(c admin.Case) bool { return isOther(optional(c.ProposedBy)) })); err != nil {
-		return view{}, err
+	switch {
+	case p.tab == "decided":
+		p, err = v.decided()
+	case v.filter("after", "") != "":
+		err = fault.New(fault.Invalid, "Only the tab of what was decided has further pages.")
+	default:
+		p, err = v.waitingHere(p.tab)
 	}
-	p.adjustments = slices.DeleteFunc(adjustments.Data, func(a admin.Adjustment) bool { return isOther(a.CreatedBy) })
+	return view{title: "Waiting for me", item: "waiting", body: waitingPage(v, p)}, err
+}
+
+// decided is a page of the proposals that wait no more, the newest first.
+func (v *visit) decided() (pile, error) {
+	var page cursorList[admin.ProposedActs]
+	q := url.Values{"after": {v.filter("after", "")}, "pageSize": {"50"}}
+	_, err := v.call("listProposals", admin.Input{Query: q}, &page)
+	done := slices.DeleteFunc(page.Data, func(a admin.ProposedActs) bool { return a.State == "PROPOSED" })
+	return pile{tab: "decided", proposals: done, next: page.Next}, err
+}
+
+// waitingHere is all that waits for a second person. What waits is decided or expires, so it is short, and all of it is on one page.
+func (v *visit) waitingHere(tab string) (p pile, err error) {
+	proposals, err := allOf[admin.ProposedActs](v, "listProposals", url.Values{"status": {"PROPOSED"}})
+	if err != nil {
+		return p, err
+	}
+	cases, err := allOf[admin.Case](v, "listCases", url.Values{"proposed": {"true"}})
+	if err != nil {
+		return p, err
+	}
+	adjustments, err := allOf[admin.Adjustment](v, "listAdjustments", url.Values{"status": {"PENDING"}})
+	if err != nil {
+		return p, err
+	}
+	if tab != "by-me" && !v.maySettle() {
+		cases, adjustments = nil, nil // nobody waits for a role that cannot decide about money
+	}
+	isOther := func(by string) bool { return (by == v.by.Name) != (tab == "by-me") }
+	p = pile{tab: tab}
+	p.proposals = slices.DeleteFunc(proposals, func(a admin.ProposedActs) bool { return isOther(a.ProposedBy) })
+	p.cases, err = v.caseLines(slices.DeleteFunc(cases, func(c admin.Case) bool { return isOther(optional(c.ProposedBy)) }))
+	p.adjustments = slices.DeleteFunc(adjustments, func(a admin.Adjustment) bool { return isOther(a.CreatedBy) })
 	slices.SortFunc(p.proposals, func(a, b admin.ProposedActs) int { return instant(a.ExpiresAt).Compare(instant(b.ExpiresAt)) })
-	page.body = waitingPage(v, p)
-	return page, nil
+	return p, err
+}
+
+// allOf reads a list of the operators' API to its end, by cursor.
+func allOf[R any](v *visit, operation string, q url.Values) (all []R, err error) {
+	q.Set("pageSize", "100")
+	for next := new(string); next != nil; {
+		var page cursorList[R]
+		q.Set("after", *next)
+		if _, err = v.call(operation, admin.Input{Query: q}, &page); err != nil {
+			return nil, err
+		}
+		all, next = append(all, page.Data...), page.Next
+	}
+	return all, nil
 }
 
 func (v *visit) id() admin.Input {

@@ -78,15 +78,15 @@ func (w *waiting) read(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	proposals, _, err := c.Operators.Proposals(ctx, operator.Proposed, mostCounted, 0)
+	proposals, err := c.Operators.ProposalsAfter(ctx, operator.Proposed, "", mostCounted)
 	if err != nil {
 		return err
 	}
-	cases, _, err := c.Operations.Cases(ctx, operation.CaseFilter{State: operation.Open, Proposed: true}, mostCounted, 0)
+	cases, err := c.Operations.CasesAfter(ctx, operation.CaseFilter{State: operation.Open, Proposed: true}, "", mostCounted)
 	if err != nil {
 		return err
 	}
-	adjustments, _, err := c.Settlements.Adjustments(ctx, settlement.Pending, mostCounted, 0)
+	adjustments, err := c.Settlements.AdjustmentsAfter(ctx, settlement.Pending, "", mostCounted)
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,20 @@ func (s *Service) pageProposals(ctx context.Context, state ProposalState, now ti
 	const where = allProposals + `$1 = '' OR $1 = (CASE WHEN state IN ('PROPOSED', 'UNFINISHED') AND expires_at <= $2 THEN 'EXPIRED' ELSE state END)
 		OR $1 = 'PROPOSED' AND state = 'UNFINISHED' AND expires_at > $2`
 	return db.Page(ctx, s.db, "", scanProposal, `SELECT count(*) `+where,
-		`SELECT `+proposalColumns+` `+where+` ORDER BY id DESC LIMIT $3 OFFSET $4`, limit, offset, string(state), clock.Micros(now))
+		`SELECT `+proposalColumns+` `+where+` ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`, limit, offset, string(state), clock.Micros(now))
+}
+
+// storedAfter returns at most limit proposals after a place, created since an instant, which are stored in one of two states.
+func (s *Service) storedAfter(ctx context.Context, at db.Place, since time.Time, states [2]ProposalState, limit int) ([]Proposal, error) {
+	return db.All(ctx, s.db, scanProposal, `SELECT `+proposalColumns+` FROM operator_proposal
+		WHERE (created_at, id) < ($1, $2) AND created_at >= $3 AND ($4 = '' OR state = $4 OR state = $5)
+		ORDER BY created_at DESC, id DESC LIMIT $6`, at.At, at.ID, clock.Micros(since), string(states[0]), string(states[1]), limit)
+}
+
+// doneCounts returns how many acts of some proposals are done. A proposal without one is not in the map.
+func (s *Service) doneCounts(ctx context.Context, proposals []string) (map[string]int64, error) {
+	return db.Map[string, int64](ctx, s.db,
+		`SELECT proposal_id, count(*) FROM operator_act WHERE proposal_id = ANY($1) AND done_at > 0 GROUP BY proposal_id`, proposals)
 }
 
 // decideProposal moves a proposal to another state. The proposal waits for the decision of a second

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
@@ -118,7 +119,32 @@ func (s *Service) findAdjustment(ctx context.Context, adjustmentID string) (Adju
 func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
 	return db.Page(ctx, s.DB, "", adjustments.Scan,
 		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
-		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, limit, offset, string(state))
+		WHERE ($1 = '' OR state = $1) ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`, limit, offset, string(state))
+}
+
+// SQL statements that read the adjustments after a place, the newest first. Those in one state have an index of their own.
+const (
+	adjustmentsAfter = `SELECT ` + adjustmentColumns + ` FROM settlement_adjustment WHERE `
+	isAfter          = `(created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3`
+	inStateAfter     = `state = $4 AND `
+)
+
+// Cursor returns the place of an adjustment in the list of adjustments.
+func (a Adjustment) Cursor() string {
+	return db.Place{At: clock.Micros(a.CreatedAt), ID: a.ID}.Cursor()
+}
+
+// AdjustmentsAfter returns at most limit adjustments of all companies in a state, the newest first. They follow the adjustment
+// with the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) AdjustmentsAfter(ctx context.Context, state AdjustmentState, after string, limit int) ([]Adjustment, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	if state == "" {
+		return db.All(ctx, s.DB, adjustments.Scan, adjustmentsAfter+isAfter, at.At, at.ID, limit)
+	}
+	return db.All(ctx, s.DB, adjustments.Scan, adjustmentsAfter+inStateAfter+isAfter, at.At, at.ID, limit, string(state))
 }
 
 // findings returns the stored findings about some breaks of a company, by ID.

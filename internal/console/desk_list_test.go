@@ -1,0 +1,83 @@
+package console_test
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// The operators' companies, fees, adjustments and decided proposals are read to the end by links. Each row is there once, also
+// while rows arrive, and the filters stay. What waits is on one page, however much it is.
+func TestOperatorsReadTheListsOfTheDeskToTheEnd(t *testing.T) {
+	each(t, func(w *world) {
+		dev2, err := w.app.Operators.Find(t.Context(), "dev2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		add := func() {
+			w.t.Helper()
+			n++
+			made, _, wrong := w.app.Companies.Create(t.Context(), operator.Local("test"), fmt.Sprint("Company ", n))
+			_, asked := w.app.Operators.Propose(t.Context(), dev2, made.Reference, []operator.Act{{Operation: "setLive", Body: []byte(`{"live":true}`)}})
+			_, adjusted := w.app.Settlements.Adjust(t.Context(), dev2, settlement.Adjustment{
+				Company: w.company.Reference, SettlementID: 1, Amount: money.Kobo(n), Direction: settlement.DirectionCredit, Reason: "test",
+			})
+			if err := errors.Join(wrong, asked, adjusted); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		for range 110 {
+			add()
+		}
+		p := w.signIn("dev")
+		if waits := p.read("/console/waiting"); strings.Count(waits, "<strong>Set live</strong>") != 110 || strings.Count(waits, `href="/console/adjustments/`) != 110 {
+			t.Errorf("%d proposals and %d adjustments wait", strings.Count(waits, "<strong>Set live</strong>"), strings.Count(waits, `href="/console/adjustments/`))
+		}
+		w.plant(`UPDATE operator_proposal SET state = 'WITHDRAWN', decided_at = 1`)
+		for path, mark := range map[string]*regexp.Regexp{
+			"/console/companies":                        regexp.MustCompile(`data-label="Name"><a href="/console/companies/([^"]+)"`),
+			"/console/money/fees":                       regexp.MustCompile(`data-label="Company"><a href="/console/companies/([^"]+)"`),
+			"/console/money/adjustments?status=PENDING": regexp.MustCompile(`<a href="/console/adjustments/([^"]+)"`),
+			"/console/waiting?tab=decided":              regexp.MustCompile(`href="/console/proposals/([^"]+)"`),
+		} {
+			before := p.follow(path, mark, func() {})
+			if len(before) < 110 {
+				t.Errorf("%s: %d rows", path, len(before))
+			}
+			if unique := slices.Compact(slices.Sorted(slices.Values(before))); len(unique) != len(before) {
+				t.Errorf("%s: %d of %d rows are different", path, len(unique), len(before))
+			}
+			if got := p.follow(path, mark, add); !slices.Equal(got, before) {
+				t.Errorf("%s: other rows while rows arrive: %d; want %d", path, len(got), len(before))
+			}
+		}
+	})
+}
+
+func TestAWrongCursorAtTheDeskHasAPage(t *testing.T) {
+	w := open(t)
+	p := w.signIn("dev")
+	for _, path := range []string{"/console/companies?", "/console/money/fees?", "/console/money/adjustments?", "/console/waiting?tab=decided&"} {
+		if g := p.get(path + "after=" + id.New()); g.status != http.StatusBadRequest || !strings.Contains(html.UnescapeString(g.text), `"after" is not a cursor of this list`) {
+			t.Errorf("%s: %d, %s", path, g.status, g.text)
+		}
+		p.says(path+"after=LTEvYQ", "There is nothing older.", ">Newest</a>")
+		if g := p.get(path + "page=2"); g.status != http.StatusBadRequest {
+			t.Errorf("%s: %d, %s", path, g.status, g.text)
+		}
+	}
+	if g := p.get("/console/waiting?after=LTEvYQ"); g.status != http.StatusBadRequest {
+		t.Errorf("what waits has another page: %d", g.status)
+	}
+}
