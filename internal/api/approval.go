@@ -19,8 +19,10 @@ const waits = "Waiting for a second person"
 // ListApprovals lists what waited for a second person of the company, the newest first.
 func (h *handlers) ListApprovals(ctx context.Context, r ListApprovalsRequestObject) (ListApprovalsResponseObject, error) {
 	waiting := r.Params.Waiting != nil && *r.Params.Waiting
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, h.approval, func(offset, limit int) ([]company.Approval, int, error) {
+	rows, meta, err := shaped(ctx, r.Params.Page, r.Params.PageSize, h.approval, func(offset, limit int) ([]company.Approval, int, error) {
 		return h.Companies.Approvals(ctx, callOf(ctx).company, waiting, offset, limit)
+	}, func(cursor string, limit int) ([]company.Approval, error) {
+		return h.Companies.ApprovalsAfter(ctx, callOf(ctx).company, waiting, cursor, limit)
 	})
 	return ListApprovals200JSONResponse{Status: "success", Data: ApprovalPage{Data: rows, Meta: meta}}, err
 }

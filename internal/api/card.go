@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/card"
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -56,10 +55,13 @@ func (h *handlers) GenerateCardToken(ctx context.Context, r GenerateCardTokenReq
 
 // ListCards lists the company's cards, newest first.
 func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (ListCardsResponseObject, error) {
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	cards, total, err := h.Cards.List(ctx, callOf(ctx).company, r.Params.CustomerID, p.Offset(), p.Size)
+	cards, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]card.Card, int, error) {
+		return h.Cards.List(ctx, callOf(ctx).company, r.Params.CustomerID, offset, limit)
+	}, func(cursor string, limit int) ([]card.Card, error) {
+		return h.Cards.After(ctx, callOf(ctx).company, r.Params.CustomerID, cursor, limit)
+	})
 	return ListCards200JSONResponse{Status: "success", Data: CardPage{
-		Data: append([]Card{}, cards...), Meta: p.Meta(callOf(ctx).request.URL, len(cards), total),
+		Data: append([]Card{}, cards...), Meta: meta,
 	}}, err
 }
 
@@ -117,10 +119,13 @@ func (h *handlers) setCard(ctx context.Context, cardID string, to provider.CardS
 
 // ListCardTransactions lists what the issuer has reported of a card, newest first.
 func (h *handlers) ListCardTransactions(ctx context.Context, r ListCardTransactionsRequestObject) (ListCardTransactionsResponseObject, error) {
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	list, total, err := h.Cards.Transactions(ctx, callOf(ctx).company, r.CardID, p.Offset(), p.Size)
+	list, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]card.Activity, int, error) {
+		return h.Cards.Transactions(ctx, callOf(ctx).company, r.CardID, offset, limit)
+	}, func(cursor string, limit int) ([]card.Activity, error) {
+		return h.Cards.TransactionsAfter(ctx, callOf(ctx).company, r.CardID, cursor, limit)
+	})
 	return ListCardTransactions200JSONResponse{Status: "success", Data: CardActivityPage{
-		Data: append([]CardActivity{}, list...), Meta: p.Meta(callOf(ctx).request.URL, len(list), total),
+		Data: append([]CardActivity{}, list...), Meta: meta,
 	}}, err
 }
 

@@ -19,8 +19,10 @@ func (h *handlers) ListCredits(ctx context.Context, r ListCreditsRequestObject) 
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, inboundCredit, func(offset, limit int) ([]report.Credit, int, error) {
+	rows, meta, err := shaped(ctx, r.Params.Page, r.Params.PageSize, inboundCredit, func(offset, limit int) ([]report.Credit, int, error) {
 		return h.Reports.Credits(ctx, callOf(ctx).company, filter, offset, limit)
+	}, func(cursor string, limit int) ([]report.Credit, error) {
+		return h.Reports.CreditsAfter(ctx, callOf(ctx).company, filter, cursor, limit)
 	})
 	return ListCredits200JSONResponse{Status: "success", Data: InboundCreditPage{Data: rows, Meta: meta}}, err
 }

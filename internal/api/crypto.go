@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
@@ -69,12 +68,15 @@ func (h *handlers) ListCryptoTransactions(ctx context.Context, r ListCryptoTrans
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	transactions, total, err := h.Crypto.Transactions(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
+	transactions, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]crypto.Transaction, int, error) {
+		return h.Crypto.Transactions(ctx, callOf(ctx).company, filter, offset, limit)
+	}, func(cursor string, limit int) ([]crypto.Transaction, error) {
+		return h.Crypto.TransactionsAfter(ctx, callOf(ctx).company, filter, cursor, limit)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return ListCryptoTransactions200JSONResponse{Status: "success", Data: CryptoTransactionPage{
-		Data: append([]CryptoTransaction{}, transactions...), Meta: p.Meta(callOf(ctx).request.URL, len(transactions), total),
+		Data: append([]CryptoTransaction{}, transactions...), Meta: meta,
 	}}, nil
 }

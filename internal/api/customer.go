@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -49,13 +48,16 @@ func (h *handlers) GenerateCustomerAccount(ctx context.Context, r GenerateCustom
 
 // ListCustomers lists the company's customers, newest first.
 func (h *handlers) ListCustomers(ctx context.Context, r ListCustomersRequestObject) (ListCustomersResponseObject, error) {
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	customers, total, err := h.Customers.Customers(ctx, callOf(ctx).company, r.Params.Search, p.Offset(), p.Size)
+	customers, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]customer.Customer, int, error) {
+		return h.Customers.Customers(ctx, callOf(ctx).company, r.Params.Search, offset, limit)
+	}, func(cursor string, limit int) ([]customer.Customer, error) {
+		return h.Customers.After(ctx, callOf(ctx).company, r.Params.Search, cursor, limit)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return ListCustomers200JSONResponse{Status: "success", Data: CustomerPage{
-		Data: append([]Customer{}, customers...), Meta: p.Meta(callOf(ctx).request.URL, len(customers), total),
+		Data: append([]Customer{}, customers...), Meta: meta,
 	}}, nil
 }
 

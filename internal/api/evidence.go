@@ -9,8 +9,10 @@ import (
 
 // ListCheckpoints shows the signed heads of the company's tree.
 func (h *handlers) ListCheckpoints(ctx context.Context, r ListCheckpointsRequestObject) (ListCheckpointsResponseObject, error) {
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, evidence.Checkpoint.Wire, func(offset, limit int) ([]evidence.Checkpoint, int, error) {
+	rows, meta, err := shaped(ctx, r.Params.Page, r.Params.PageSize, evidence.Checkpoint.Wire, func(offset, limit int) ([]evidence.Checkpoint, int, error) {
 		return h.Evidence.Checkpoints(ctx, callOf(ctx).company, offset, limit)
+	}, func(cursor string, limit int) ([]evidence.Checkpoint, error) {
+		return h.Evidence.CheckpointsAfter(ctx, callOf(ctx).company, cursor, limit)
 	})
 	return ListCheckpoints200JSONResponse{Status: "success", Data: CheckpointPage{Data: rows, Meta: meta}}, err
 }

@@ -20,8 +20,10 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, ledgerRow, func(offset, limit int) ([]report.Entry, int, error) {
+	rows, meta, err := shaped(ctx, r.Params.Page, r.Params.PageSize, ledgerRow, func(offset, limit int) ([]report.Entry, int, error) {
 		return h.Reports.Entries(ctx, callOf(ctx).company, filter, offset, limit)
+	}, func(cursor string, limit int) ([]report.Entry, error) {
+		return h.Reports.EntriesAfter(ctx, callOf(ctx).company, filter, cursor, limit)
 	})
 	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{Data: rows, Meta: meta}}, err
 }

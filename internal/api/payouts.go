@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -26,10 +25,13 @@ func (h *handlers) ListPayouts(ctx context.Context, r ListPayoutsRequestObject) 
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	payouts, total, err := h.Reports.Payouts(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
+	payouts, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]payout.Payout, int, error) {
+		return h.Reports.Payouts(ctx, callOf(ctx).company, filter, offset, limit)
+	}, func(cursor string, limit int) ([]payout.Payout, error) {
+		return h.Reports.PayoutsAfter(ctx, callOf(ctx).company, filter, cursor, limit)
+	})
 	return ListPayouts200JSONResponse{Status: "success", Data: PayoutPage{
-		Data: append([]payout.Payout{}, payouts...), Meta: p.Meta(asked, len(payouts), total),
+		Data: append([]payout.Payout{}, payouts...), Meta: meta,
 	}}, err
 }
 

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -19,13 +18,16 @@ func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsReque
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	list, total, err := h.Customers.Transactions(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
+	list, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]customer.Transaction, int, error) {
+		return h.Customers.Transactions(ctx, callOf(ctx).company, filter, offset, limit)
+	}, func(cursor string, limit int) ([]customer.Transaction, error) {
+		return h.Customers.TransactionsAfter(ctx, callOf(ctx).company, filter, cursor, limit)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return ListTransactions200JSONResponse{Status: "success", Data: TransactionPage{
-		Data: append([]Transaction{}, list...), Meta: p.Meta(callOf(ctx).request.URL, len(list), total),
+		Data: append([]Transaction{}, list...), Meta: meta,
 	}}, nil
 }
 

@@ -18,8 +18,10 @@ func (h *handlers) ListVirtualAccounts(ctx context.Context, r ListVirtualAccount
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, listedVirtualAccount, func(offset, limit int) ([]collection.Collection, int, error) {
+	rows, meta, err := shaped(ctx, r.Params.Page, r.Params.PageSize, listedVirtualAccount, func(offset, limit int) ([]collection.Collection, int, error) {
 		return h.Collections.List(ctx, callOf(ctx).company, filter, offset, limit)
+	}, func(cursor string, limit int) ([]collection.Collection, error) {
+		return h.Collections.After(ctx, callOf(ctx).company, filter, cursor, limit)
 	})
 	return ListVirtualAccounts200JSONResponse{Status: "success", Data: VirtualAccountPage{Data: rows, Meta: meta}}, err
 }

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
 // ListServices lists the services on sale.
@@ -38,10 +38,13 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	transactions, total, err := h.Reports.Purchases(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
+	transactions, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]vtu.Transaction, int, error) {
+		return h.Reports.Purchases(ctx, callOf(ctx).company, filter, offset, limit)
+	}, func(cursor string, limit int) ([]vtu.Transaction, error) {
+		return h.Reports.PurchasesAfter(ctx, callOf(ctx).company, filter, cursor, limit)
+	})
 	return ListVtuTransactions200JSONResponse{Success: true, Data: VtuTransactionPage{
-		Data: append([]VtuTransaction{}, transactions...), Meta: p.Meta(callOf(ctx).request.URL, len(transactions), total),
+		Data: append([]VtuTransaction{}, transactions...), Meta: meta,
 	}}, err
 }
 

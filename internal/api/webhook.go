@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
@@ -112,13 +111,17 @@ func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliv
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	list, total, err := h.Webhooks.Deliveries(ctx, callOf(ctx).company, r.ID, webhook.DeliveryState(state), p.Size, p.Offset())
+	list, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]webhook.Delivery, int, error) {
+		list, total, err := h.Webhooks.Deliveries(ctx, callOf(ctx).company, r.ID, webhook.DeliveryState(state), limit, offset)
+		return list, int(total), err
+	}, func(cursor string, limit int) ([]webhook.Delivery, error) {
+		return h.Webhooks.DeliveriesAfter(ctx, callOf(ctx).company, r.ID, webhook.DeliveryState(state), cursor, limit)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return ListWebhookDeliveries200JSONResponse{Status: "success", Data: WebhookDeliveryPage{
-		Data: append([]WebhookDelivery{}, list...), Meta: p.Meta(callOf(ctx).request.URL, len(list), int(total)),
+		Data: append([]WebhookDelivery{}, list...), Meta: meta,
 	}}, nil
 }
 

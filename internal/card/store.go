@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -139,6 +140,24 @@ func (s *Service) List(ctx context.Context, company, customerID string, offset, 
 	return list, int(total), err
 }
 
+// Cursor returns the place of a card in the list of the company's cards.
+func (c Card) Cursor() string { return db.Place{At: clock.Micros(c.CreatedAt.Time), ID: c.ID}.Cursor() }
+
+// After returns at most limit issued cards of the company, the newest first, as List does. They follow the card with the cursor
+// after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid. The id begins with the time, so it alone
+// says what follows.
+func (s *Service) After(ctx context.Context, company, customerID, after string, limit int) ([]Card, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	if after == "" {
+		at.ID = "~" // above all ids
+	}
+	return db.All(ctx, s.DB, db.Fields[Card], `SELECT `+shownColumns+` FROM card WHERE company_id = $1 AND state = 'ISSUED'
+		AND (customer_id = $2 OR $2 = '') AND id < $3 ORDER BY id DESC LIMIT $4`, company, customerID, at.ID, limit)
+}
+
 // enter records in the directory of all companies which company owns a card.
 func (s *Service) enter(ctx context.Context, c stored) error {
 	_, err := s.DB.Exec(ctx, `INSERT INTO card_directory (provider, provider_card_id, company_id, card_id) VALUES ($1, $2, $3, $4)
@@ -212,4 +231,24 @@ func (s *Service) activitiesOf(ctx context.Context, company, cardID string, offs
 		`SELECT id, card_id, word, amount_kobo, currency, merchant, happened_at FROM card_activity
 		WHERE company_id = $1 AND card_id = $2 ORDER BY happened_at DESC, id DESC LIMIT $3 OFFSET $4`, limit, offset, company, cardID)
 	return list, int(total), err
+}
+
+// Cursor returns the place of an activity in the list of its card.
+func (a Activity) Cursor() string {
+	return db.Place{At: clock.Micros(a.HappenedAt.Time), ID: a.ID}.Cursor()
+}
+
+// TransactionsAfter returns at most limit activities of a card of the company, the newest first, as Transactions does. They follow
+// the activity with the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) TransactionsAfter(ctx context.Context, company, cardID, after string, limit int) ([]Activity, error) {
+	at, err := db.PlaceOf(after)
+	if err == nil {
+		_, err = s.find(ctx, company, cardID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.DB, db.Fields[Activity], `SELECT id, card_id, word, amount_kobo, currency, merchant, happened_at FROM card_activity
+		WHERE company_id = $1 AND card_id = $2 AND (happened_at, id) < ($3, $4) ORDER BY happened_at DESC, id DESC LIMIT $5`,
+		company, cardID, at.At, at.ID, limit)
 }

@@ -61,3 +61,23 @@ func (s *Service) List(ctx context.Context, company string, f Filter, offset, li
 		company, from, to, string(f.State), f.SettlementID, f.ExternalReference)
 	return list, int(total), err
 }
+
+// Cursor returns the place of a collection in the list of the company's collections.
+func (c Collection) Cursor() string {
+	return db.Place{At: clock.Micros(c.CreatedAt.Time), ID: c.ID}.Cursor()
+}
+
+// After returns at most limit collections of the company that match a filter, the newest first. They follow the collection with
+// the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) After(ctx context.Context, company string, f Filter, after string, limit int) ([]Collection, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	to := int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		to = clock.Micros(f.To)
+	}
+	return db.All(ctx, s.DB, collections.Scan, selects+listed+` AND (created_at, id) < ($7, $8) ORDER BY created_at DESC, id DESC LIMIT $9`,
+		company, clock.Micros(f.From), to, string(f.State), f.SettlementID, f.ExternalReference, at.At, at.ID, limit)
+}

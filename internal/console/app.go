@@ -230,8 +230,41 @@ type one[R any] struct {
 	Data R `json:"data"`
 }
 
+// pageOfOwn is a page of a list of the companies' API, by cursor.
+type pageOfOwn[R any] struct {
+	rows []R
+	next *string // the cursor of the next page, or nil
+}
+
+// ownRows reads a page of a list of the companies' API with the filters of the page: the rows after the cursor of its address.
+func ownRows[R any](v *visit, path string, more ...string) (pageOfOwn[R], error) {
+	q := v.askedQuery(more...)
+	q.Del("after")
+	return rowsAfter[R](v, path+"?"+q.Encode(), v.filter("after", ""))
+}
+
+// rowsAfter reads the rows of a list of the companies' API after a cursor.
+func rowsAfter[R any](v *visit, path, after string) (out pageOfOwn[R], err error) {
+	turn := &api.Turn{After: after}
+	sub := *v
+	sub.Request = v.WithContext(api.WithTurn(v.Context(), turn))
+	var l listOf[R]
+	if _, err = sub.ask(http.MethodGet, path, nil, &l); err == nil && turn.Next != "" {
+		out.next = &turn.Next
+	}
+	out.rows = l.Data.Data
+	return out, err
+}
+
 // asked returns the query of the page for the companies' API, with further pairs of name and value.
 func (v *visit) asked(more ...string) string {
+	if q := v.askedQuery(more...); len(q) > 0 {
+		return "?" + q.Encode()
+	}
+	return ""
+}
+
+func (v *visit) askedQuery(more ...string) url.Values {
 	q := url.Values{}
 	for _, name := range v.route.query {
 		if value := v.URL.Query().Get(name); value != "" {
@@ -244,13 +277,7 @@ func (v *visit) asked(more ...string) string {
 	for i := 0; i+1 < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}
-	if v.isBeginning() {
-		q.Del("from")
-	}
-	if len(q) == 0 {
-		return ""
-	}
-	return "?" + q.Encode()
+	return q
 }
 
 // can reports whether the person's role permits an operation of the companies' API.

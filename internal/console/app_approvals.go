@@ -14,13 +14,13 @@ import (
 )
 
 func showApprovals(v *visit) (view, error) {
-	var l listOf[api.Approval]
-	if _, err := v.ask("GET", "/api/v1/company/approvals"+v.asked(), nil, &l); err != nil {
+	l, err := ownRows[api.Approval](v, "/api/v1/company/approvals")
+	if err != nil {
 		return view{}, err
 	}
 	var company one[api.Company]
-	_, err := v.ask("GET", "/api/v1/company", nil, &company)
-	return view{title: "Approvals", item: "settings", body: approvalsPage(v, l.Data.Data, l.Data.Meta, company.Data)}, err
+	_, err = v.ask("GET", "/api/v1/company", nil, &company)
+	return view{title: "Approvals", item: "settings", body: approvalsPage(v, l, company.Data)}, err
 }
 
 // approval returns one approval of the company, however old.

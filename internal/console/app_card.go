@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -17,7 +16,7 @@ func (c *console) cardRoutes() map[string]route {
 		"GET /app/services/cards/new":             {show: showNewCard, query: []string{"customer"}},
 		"POST /app/services/cards/new":            {show: showNewCard, do: makeCard},
 		"GET /app/services/cards/asked":           {show: showAskedCard},
-		"GET /app/services/cards/{id}":            {show: showOwnCard, query: []string{"page"}},
+		"GET /app/services/cards/{id}":            {show: showOwnCard, query: []string{"after"}},
 		"POST /app/services/cards/{id}/fund":      {show: showOwnCard, do: checkFunding},
 		"GET /app/services/cards/{id}/fund/{n}":   {show: showFunding},
 		"POST /app/services/cards/{id}/fund/{n}":  {show: showFunding, do: sendFunding, proof: newProof},
@@ -67,12 +66,6 @@ func (u cardUse) what() string {
 	return sentence(strings.ToLower(strings.NewReplacer(".", " ", "_", " ").Replace(u.Type)))
 }
 
-// uses are a page of what has happened to a card.
-type uses struct {
-	rows []cardUse
-	meta contract.Meta
-}
-
 func (v *visit) card() (ownCard, error) {
 	var c one[ownCard]
 	_, err := v.ask("GET", "/api/v1/card/get-card/"+url.PathEscape(v.PathValue("id")), nil, &c)
@@ -84,9 +77,8 @@ func showOwnCard(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	var l listOf[cardUse]
-	_, err = v.ask("GET", "/api/v1/card/"+url.PathEscape(c.ID)+"/transactions"+v.asked(), nil, &l)
-	return view{title: "Card", item: "services", body: ownCardPage(v, c, uses{l.Data.Data, l.Data.Meta}), thing: "Card " + ending(v.PathValue("id"))}, err
+	l, err := ownRows[cardUse](v, "/api/v1/card/"+url.PathEscape(c.ID)+"/transactions")
+	return view{title: "Card", item: "services", body: ownCardPage(v, c, l), thing: "Card " + ending(v.PathValue("id"))}, err
 }
 
 // actOnCard returns the function that freezes, unfreezes or terminates a card. A thief is stopped at once: only

@@ -160,7 +160,7 @@ func openFundings(v *visit, f fundings) templ.Component {
 	})
 }
 
-func ownCardPage(v *visit, c ownCard, u uses) templ.Component {
+func ownCardPage(v *visit, c ownCard, u pageOfOwn[cardUse]) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -367,7 +367,7 @@ func ownCardPage(v *visit, c ownCard, u uses) templ.Component {
 }
 
 // cardUses are the payments with a card. Fundings are not among them: they stand in the ledger.
-func cardUses(v *visit, u uses) templ.Component {
+func cardUses(v *visit, u pageOfOwn[cardUse]) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -456,7 +456,7 @@ func cardUses(v *visit, u uses) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = pager(v, max(u.meta.Page, 1), u.meta.TotalPages).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = older(v, u.next).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

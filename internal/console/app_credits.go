@@ -7,14 +7,13 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // creditFilters are the filters of a company's credits, as in the address.
-var creditFilters = []string{"page", "settlementId", "receiver", "from", "to", "period"}
+var creditFilters = []string{"after", "settlementId", "receiver", "from", "to", "period"}
 
 func (c *console) creditRoutes() map[string]route {
 	return map[string]route{
@@ -117,8 +116,8 @@ func (n accountNames) choices() []choice {
 
 // showCredits lists what came in, whichever account of the company received it.
 func showCredits(v *visit) (view, error) {
-	var l listOf[creditRow]
-	if _, err := v.ask("GET", creditsAt+v.asked(), nil, &l); err != nil {
+	l, err := ownRows[creditRow](v, creditsAt)
+	if err != nil {
 		return view{}, err
 	}
 	accounts, err := v.settlementAccounts()
@@ -126,24 +125,24 @@ func showCredits(v *visit) (view, error) {
 		return view{}, err
 	}
 	v.accounts = accounts
-	t, err := creditTable(v, l.Data.Data, l.Data.Meta)
+	t, err := creditTable(v, l)
 	t.above = templ.Join(creditFilterForm(v), downloadBar(v, creditTabs[0].path))
 	return t.view(v), err
 }
 
 // customerCredits returns the page of a customer's credits.
 func customerCredits(v *visit, customer string) (table, error) {
-	var l listOf[creditRow]
-	if _, err := v.ask("GET", "/api/v1/transaction/"+v.asked("customerId", customer), nil, &l); err != nil {
+	l, err := ownRows[creditRow](v, "/api/v1/transaction/", "customerId", customer)
+	if err != nil {
 		return table{}, err
 	}
-	return creditTable(v, l.Data.Data, l.Data.Meta)
+	return creditTable(v, l)
 }
 
 // creditTable returns credits as a table with the columns that the person has chosen.
-func creditTable(v *visit, rows []creditRow, meta contract.Meta) (table, error) {
+func creditTable(v *visit, l pageOfOwn[creditRow]) (table, error) {
 	t := table{
-		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: meta,
+		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, next: l.next,
 		nothing: "Nobody has paid your company yet. Each credit stands here: on your customers' accounts, on virtual accounts and on your own accounts.",
 		other:   pageTab{"All that changes your balances: the ledger", creditTabs[2].path},
 	}
@@ -151,7 +150,7 @@ func creditTable(v *visit, rows []creditRow, meta contract.Meta) (table, error) 
 	if err != nil {
 		return t, err
 	}
-	for _, r := range rows {
+	for _, r := range l.rows {
 		r = r.named(banks.word)
 		t.rows = append(t.rows, []cell{
 			time_(r.CreatedAt), text(r.sender()), text(r.receivedOn(v.accounts)), sum(r.Amount), text(r.Narration), reference(r.SessionID), reference(r.customer()), link(ending(r.ID), "/app/p/"+r.ID),

@@ -7,7 +7,6 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -102,27 +101,22 @@ var movementStates = []choice{{"", "Any"}, depositChoices[1], depositChoices[2],
 
 // showDeposits lists what has moved to and from the company's addresses.
 func showDeposits(v *visit) (view, error) {
-	var l struct {
-		Data struct {
-			Data []struct {
-				Direction string `json:"direction"`
-				Hash      string `json:"txHash"`
-				Network   string `json:"networkId"`
-				Asset     string `json:"asset"`
-				Amount    string `json:"amountDecimal"`
-				Status    string `json:"status"`
-				CreatedAt string `json:"createdAt"`
-			} `json:"data"`
-			Meta contract.Meta `json:"meta"`
-		} `json:"data"`
+	type row struct {
+		Direction string `json:"direction"`
+		Hash      string `json:"txHash"`
+		Network   string `json:"networkId"`
+		Asset     string `json:"asset"`
+		Amount    string `json:"amountDecimal"`
+		Status    string `json:"status"`
+		CreatedAt string `json:"createdAt"`
 	}
-	_, err := v.ask("GET", "/api/v1/crypto/history"+v.asked(), nil, &l)
+	l, err := ownRows[row](v, "/api/v1/crypto/history")
 	t := table{
 		title: "Crypto", item: "services", tabs: serviceTabs, tab: serviceTabs[2].path,
-		meta: l.Data.Meta, above: templ.Join(addressButton(v), ownFilters(v, serviceTabs[2].path, movementStates)),
+		next: l.next, above: templ.Join(addressButton(v), ownFilters(v, serviceTabs[2].path, movementStates)),
 		head: []string{"Time", "What", "Amount", "State", "Hash"}, nothing: "No deposit has arrived yet.",
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range l.rows {
 		kind, word := depositChip(r.Status)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(r.Direction) + ": " + r.Asset + " on " + v.networkName(r.Network)), text(r.Amount), state(kind, word), reference(r.Hash)})
 	}

@@ -15,7 +15,7 @@ import (
 
 func (c *console) evidenceRoutes() map[string]route {
 	return map[string]route{
-		"GET /app/settings/proof":             {show: showEvidence, query: []string{"page"}},
+		"GET /app/settings/proof":             {show: showEvidence, query: []string{"after"}},
 		"GET /app/settings/proof/receipt":     {download: downloadAnyReceipt, query: []string{"reference"}},
 		"GET /app/settings/proof/consistency": {download: downloadConsistency, query: []string{"from", "to"}},
 		"GET /app/settings/verification":      {show: showVerification},
@@ -28,7 +28,7 @@ func (c *console) evidenceRoutes() map[string]route {
 type evidence struct {
 	integrity   api.Integrity
 	isAdding    bool // more new entries than one look can add up, so the integrity is not known yet
-	checkpoints listOf[api.Checkpoint]
+	checkpoints pageOfOwn[api.Checkpoint]
 	key         api.CheckpointKey
 }
 
@@ -41,16 +41,11 @@ func showEvidence(v *visit) (view, error) {
 	if e.isAdding = status == http.StatusServiceUnavailable; err != nil && !e.isAdding {
 		return view{}, err
 	}
-	for _, r := range []struct {
-		path string
-		out  any
-	}{
-		{"/api/v1/checkpoints" + v.asked("pageSize", "20"), &e.checkpoints},
-		{"/api/v1/checkpoints/key", &key},
-	} {
-		if _, err := v.ask("GET", r.path, nil, r.out); err != nil {
-			return view{}, err
-		}
+	if e.checkpoints, err = ownRows[api.Checkpoint](v, "/api/v1/checkpoints", "pageSize", "20"); err != nil {
+		return view{}, err
+	}
+	if _, err := v.ask("GET", "/api/v1/checkpoints/key", nil, &key); err != nil {
+		return view{}, err
 	}
 	e.integrity, e.key = integrity.Data, key.Data
 	return view{title: "Proof", item: "settings", body: evidencePage(v, e)}, nil

@@ -434,7 +434,7 @@ func checkpointCard(v *visit, e evidence) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(e.checkpoints.Data.Data) == 0 {
+		if len(e.checkpoints.rows) == 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<p class=\"empty\">There is no checkpoint yet. The first receipt makes one.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -444,7 +444,7 @@ func checkpointCard(v *visit, e evidence) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for n, c := range e.checkpoints.Data.Data {
+			for n, c := range e.checkpoints.rows {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<tr data-row><th scope=\"row\" data-label=\"Signed\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -504,7 +504,7 @@ func checkpointCard(v *visit, e evidence) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if n > 0 || e.checkpoints.Data.Meta.Page > 1 {
+				if n > 0 || v.filter("after", "") != "" {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<a href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -533,7 +533,7 @@ func checkpointCard(v *visit, e evidence) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = pager(v, max(e.checkpoints.Data.Meta.Page, 1), e.checkpoints.Data.Meta.TotalPages).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = older(v, e.checkpoints.next).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

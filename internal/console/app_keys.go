@@ -17,14 +17,14 @@ func (c *console) keyRoutes() map[string]route {
 		"POST /app/developers/keys/{id}/revoke":                   {show: showKeys, do: revokeOwnKey, proof: recentProof},
 		"GET /app/developers/keys/{n}":                            {show: showNewKey},
 		"GET /app/developers/webhooks":                            {show: showWebhooks},
-		"GET /app/developers/webhooks/{id}":                       {show: showWebhook, query: []string{"page", "status", "replayed"}},
+		"GET /app/developers/webhooks/{id}":                       {show: showWebhook, query: []string{"after", "status", "replayed"}},
 		"POST /app/developers/webhooks":                           {show: showWebhooks, do: createWebhook, proof: newProof},
 		"POST /app/developers/webhooks/{id}/rotate":               {show: showWebhook, do: rotateSecret, proof: newProof},
 		"POST /app/developers/webhooks/{id}/{act}":                {show: showWebhook, do: actOnWebhook, proof: recentProof},
 		"GET /app/developers/webhooks/{id}/made/{n}":              {show: showSecret},
 		"GET /app/developers/webhooks/{id}/deliveries/{delivery}": {show: showSent},
 		"POST /app/developers/deliveries/{id}/resend":             {do: resendDelivery},
-		"GET /app/approvals":                                      {show: showApprovals, query: []string{"page"}},
+		"GET /app/approvals":                                      {show: showApprovals, query: []string{"after"}},
 		"GET /app/approvals/{id}":                                 {show: showApproval},
 		"POST /app/approvals/{id}/approve":                        {show: showApproval, do: approveRequest, proof: newProof},
 		"POST /app/approvals/{id}/reject":                         {show: showApproval, do: rejectRequest},
@@ -204,14 +204,8 @@ func showWebhook(v *visit) (view, error) {
 	if _, err := v.ask("GET", path, nil, &e); err != nil {
 		return view{}, err
 	}
-	q := url.Values{}
-	for _, name := range []string{"page", "status"} {
-		if value := v.filter(name, ""); value != "" {
-			q.Set(name, value)
-		}
-	}
-	var l listOf[delivery]
-	if _, err := v.ask("GET", path+"/deliveries?"+q.Encode(), nil, &l); err != nil {
+	l, err := rowsAfter[delivery](v, path+"/deliveries?status="+url.QueryEscape(v.filter("status", "")), v.filter("after", ""))
+	if err != nil {
 		return view{}, err
 	}
 	stood, err := v.standingOf(path)
@@ -219,7 +213,7 @@ func showWebhook(v *visit) (view, error) {
 		return view{}, err
 	}
 	sent, err := v.deliveredTo(e.Data.ID)
-	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, stood, sent, l.Data.Data, l.Data.Meta)}, err
+	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, stood, sent, l)}, err
 }
 
 func showSent(v *visit) (view, error) {

@@ -29,8 +29,8 @@ var (
 )
 
 func (c *console) listRoutes() map[string]route {
-	paged := []string{"page"}
-	dated := []string{"page", "from", "to", "period"}
+	paged := []string{"after"}
+	dated := []string{"after", "from", "to", "period"}
 	stated := append([]string{"status"}, dated...)
 	return map[string]route{
 		"GET /app/services/purchases.csv":  {download: exporting(exportPurchases), query: stated},
@@ -50,20 +50,20 @@ func (c *console) listRoutes() map[string]route {
 
 // showOwnVirtualAccounts lists the accounts that were made for one payment each.
 func showOwnVirtualAccounts(v *visit) (view, error) {
-	var l listOf[struct {
+	type row struct {
 		ID            string     `json:"virtual_trx_id"`
 		AccountNumber string     `json:"accountNumber"`
 		AccountName   string     `json:"accountName"`
 		Amount        money.Kobo `json:"amount"`
 		Status        string     `json:"status"`
 		CreatedAt     string     `json:"createdAt"`
-	}]
-	_, err := v.ask("GET", "/api/v1/virtual-account/"+v.asked(), nil, &l)
+	}
+	l, err := ownRows[row](v, "/api/v1/virtual-account/")
 	t := table{
-		title: "Virtual accounts", item: "money", tabs: creditTabs, tab: creditTabs[1].path, meta: l.Data.Meta,
+		title: "Virtual accounts", item: "money", tabs: creditTabs, tab: creditTabs[1].path, next: l.next,
 		head: []string{"Time", "Account", "Name", "Amount", "State", "Reference"}, nothing: "There is no virtual account yet. “New virtual account” or your program makes one for a payment that you expect.", above: virtualAccountButton(v),
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range l.rows {
 		kind, word := virtualAccountChip(r.Status)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.AccountNumber), text(r.AccountName), sum(r.Amount), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
 	}
@@ -78,7 +78,7 @@ func downloadStatement(v *visit) error { return v.deliver("/api/v1/settlement/st
 
 // showLedger lists the entries of the settlement accounts.
 func showLedger(v *visit) (view, error) {
-	var l listOf[struct {
+	type row struct {
 		Reference    string     `json:"reference"`
 		Amount       money.Kobo `json:"amount"`
 		Type         string     `json:"type"`
@@ -90,8 +90,9 @@ func showLedger(v *visit) (view, error) {
 		Fee          money.Kobo `json:"fee"`
 		SessionID    string     `json:"sessionId"`
 		OwnReference string     `json:"externalReference"`
-	}]
-	if _, err := v.ask("GET", "/api/v1/settlement/transaction"+v.asked(), nil, &l); err != nil {
+	}
+	l, err := ownRows[row](v, "/api/v1/settlement/transaction")
+	if err != nil {
 		return view{}, err
 	}
 	accounts, err := v.settlementAccounts()
@@ -106,10 +107,10 @@ func showLedger(v *visit) (view, error) {
 	}
 	t := table{
 		above: ledgerHead(v, accounts, chart),
-		title: "Ledger", item: "money", tabs: creditTabs, tab: creditTabs[2].path, meta: l.Data.Meta,
+		title: "Ledger", item: "money", tabs: creditTabs, tab: creditTabs[2].path, next: l.next,
 		nothing: "There is no entry yet.",
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range l.rows {
 		in, out := cell{sum: true}, sum(r.Amount)
 		if r.Type == "credit" {
 			in, out = out, in
@@ -127,19 +128,19 @@ func showLedger(v *visit) (view, error) {
 }
 
 func showOwnCustomers(v *visit) (view, error) {
-	var l listOf[struct {
+	type row struct {
 		ID        string `json:"id"`
 		FirstName string `json:"firstName"`
 		LastName  string `json:"lastName"`
 		Status    string `json:"status"`
 		CreatedAt string `json:"createdAt"`
-	}]
-	_, err := v.ask("GET", "/api/v1/customer/"+v.asked(), nil, &l)
+	}
+	l, err := ownRows[row](v, "/api/v1/customer/")
 	t := table{
-		title: "Customers", item: "customers", meta: l.Data.Meta, head: []string{"Since", "Name", "State", "Reference"},
+		title: "Customers", item: "customers", next: l.next, head: []string{"Since", "Name", "State", "Reference"},
 		nothing: "There is no customer yet. “New customer” makes one, and so does your program with POST /api/v1/customer/create.", above: customerButton(v),
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range l.rows {
 		name := link(r.FirstName+" "+r.LastName, "/app/customers/"+r.ID)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), name, state(customerChip(r.Status)), reference(r.ID)})
 	}
@@ -185,23 +186,24 @@ func showOwnCustomer(v *visit) (view, error) {
 }
 
 func showOwnCards(v *visit) (view, error) {
-	var l listOf[struct {
+	type row struct {
 		ID        string `json:"id"`
 		Brand     string `json:"brand"`
 		Type      string `json:"type"`
 		Status    string `json:"status"`
 		MaskedPan string `json:"maskedPan"`
 		CreatedAt string `json:"createdAt"`
-	}]
-	if _, err := v.ask("GET", "/api/v1/card/"+v.asked(), nil, &l); err != nil {
+	}
+	l, err := ownRows[row](v, "/api/v1/card/")
+	if err != nil {
 		return view{}, err
 	}
 	open, err := v.openFundings()
 	t := table{
-		title: "Cards", item: "services", tabs: serviceTabs, tab: serviceTabs[0].path, meta: l.Data.Meta,
+		title: "Cards", item: "services", tabs: serviceTabs, tab: serviceTabs[0].path, next: l.next,
 		head: []string{"Since", "Card", "Kind", "State", "Reference"}, nothing: "There is no card yet.", above: templ.Join(cardButton(v), openFundings(v, open)),
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range l.rows {
 		kind, word := ownCardChip(r.Status)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(strings.TrimSpace(r.Brand + " " + r.MaskedPan)), text(sentence(words(r.Type))), state(kind, word), link(ending(r.ID), "/app/services/cards/"+r.ID)})
 	}

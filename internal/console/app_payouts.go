@@ -65,16 +65,16 @@ func stateChipOf(kind, status string) (chip, word string) {
 }
 
 func showPayouts(v *visit) (view, error) {
-	var l listOf[payoutRow]
-	if _, err := v.ask("GET", "/api/v1/settlement/payouts"+v.asked(), nil, &l); err != nil {
+	l, err := ownRows[payoutRow](v, "/api/v1/settlement/payouts")
+	if err != nil {
 		return view{}, err
 	}
 	t := table{
-		title: "Payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[0].path, meta: l.Data.Meta, above: payoutFilters(v),
+		title: "Payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[0].path, next: l.next, above: payoutFilters(v),
 		nothing: "Nothing has been paid out yet.",
 	}
 	var pending []string
-	for _, p := range l.Data.Data {
+	for _, p := range l.rows {
 		if p.Status == "PENDING" {
 			pending = append(pending, p.Reference)
 		}
@@ -83,7 +83,7 @@ func showPayouts(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	for _, p := range l.Data.Data {
+	for _, p := range l.rows {
 		kind, word := v.payoutChipNow(p.Reference, p.Status, known)
 		t.rows = append(t.rows, []cell{
 			time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word),

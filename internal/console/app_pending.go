@@ -3,7 +3,6 @@ package console
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,15 +31,14 @@ func (v *visit) outcomesOf(references []string) (outcomes, error) {
 
 // eachRow calls f with the rows of a list of the companies' API, until f has enough. The address ends with ? or &.
 func eachRow[R any](v *visit, list string, f func(R) (enough bool)) error {
-	for page := 1; ; page++ {
-		var l listOf[R]
-		if _, err := v.ask("GET", list+"pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
+	for next := new(string); next != nil; {
+		l, err := rowsAfter[R](v, list+"pageSize=100", *next)
+		if err != nil || slices.ContainsFunc(l.rows, f) {
 			return err
 		}
-		if slices.ContainsFunc(l.Data.Data, f) || !l.Data.Meta.HasNextPage {
-			return nil
-		}
+		next = l.next
 	}
+	return nil
 }
 
 // payoutChipNow returns the chip of a payout. Without an outcome it says the same as the page of the payment.

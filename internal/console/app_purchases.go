@@ -33,13 +33,12 @@ type purchaseRow struct {
 }
 
 func showPurchases(v *visit) (view, error) {
-	var l listOf[purchaseRow]
-	if _, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l); err != nil {
+	l, err := ownRows[purchaseRow](v, "/api/v1/vtu/transactions")
+	if err != nil {
 		return view{}, err
 	}
-	rows, meta := inSpan(v, l.Data.Data, l.Data.Meta, func(r purchaseRow) string { return r.CreatedAt })
 	var pending []string
-	for _, r := range rows {
+	for _, r := range l.rows {
 		if r.Status == "PENDING" {
 			pending = append(pending, r.ID)
 		}
@@ -49,10 +48,10 @@ func showPurchases(v *visit) (view, error) {
 		return view{}, err
 	}
 	t := table{
-		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: meta,
+		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, next: l.next,
 		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, purchaseStates), downloadBar(v, "/app/services/purchases")),
 	}
-	for _, r := range rows {
+	for _, r := range l.rows {
 		kind, word := stateChipOf("vtu", r.Status)
 		if o, there := known[r.ID]; there && r.Status == "PENDING" {
 			kind, word = pendingChip(o, v.now())

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -33,7 +32,7 @@ type table struct {
 	tab         string // the address of the open tab
 	head        []string
 	rows        [][]cell
-	meta        contract.Meta
+	next        *string // the cursor of the next page, or nil
 	nothing     string  // what the page says while there is nothing
 	other       pageTab // where what somebody misses here may be; zero for nowhere
 	above       component

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -161,20 +160,21 @@ func eachOf[R any](v *visit, list string, f func(R) error) error {
 	if v.filter("to", "") == "" {
 		more = append(more, "to", v.now().UTC().Format(time.RFC3339Nano))
 	}
-	for n := 1; ; n++ {
-		var l listOf[R]
-		if _, err := v.ask("GET", list+v.asked(append(more, "page", strconv.Itoa(n))...), nil, &l); err != nil {
+	q := v.askedQuery(more...)
+	q.Del("after")
+	for next := new(string); next != nil; {
+		l, err := rowsAfter[R](v, list+"?"+q.Encode(), *next)
+		if err != nil {
 			return err
 		}
-		for _, r := range l.Data.Data {
+		for _, r := range l.rows {
 			if err := f(r); err != nil {
 				return err
 			}
 		}
-		if n >= l.Data.Meta.TotalPages {
-			return nil
-		}
+		next = l.next
 	}
+	return nil
 }
 
 // exportOwnPayouts sends all payouts of the company that pass the filters.
@@ -203,4 +203,4 @@ func exportPurchases(v *visit) error {
 }
 
 // payoutFilterNames are the filters of a company's payouts, as in the address.
-var payoutFilterNames = []string{"page", "status", "from", "to", "externalReference", "period"}
+var payoutFilterNames = []string{"after", "status", "from", "to", "externalReference", "period"}

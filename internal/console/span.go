@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -73,31 +72,6 @@ func (v *visit) spanned(q url.Values) url.Values {
 	return q
 }
 
-// dense are the lists whose whole length the companies' API knows without counting rows (docs/performance.md). With a period it counts
-// the rows of the period, which costs more.
-var dense = []string{"/app/services/purchases"}
-
-// isBeginning reports whether the page asks for the whole list, and ends it where the last seven days end. The newest rows come first,
-// so these days are the beginning of the list.
-func (v *visit) isBeginning() bool {
-	return slices.Contains(dense, v.URL.Path) && v.hasSpan() && v.span().isUsual && !v.isNarrowed()
-}
-
-// inSpan returns the rows of a page that belong to the last seven days, and the number of the last page. A list that the API has
-// narrowed stays as it is.
-func inSpan[R any](v *visit, rows []R, meta contract.Meta, createdAt func(R) string) ([]R, contract.Meta) {
-	if !v.isBeginning() {
-		return rows, meta
-	}
-	from, err := time.ParseInLocation(time.DateOnly, v.span().from, lagos)
-	end := slices.IndexFunc(rows, func(r R) bool { return err == nil && instant(createdAt(r)).Before(from) })
-	if end < 0 {
-		return rows, meta
-	}
-	meta.TotalPages = max(meta.Page, 1)
-	return rows[:end], meta
-}
-
 // checkPeriod refuses a period that no list knows.
 func (v *visit) checkPeriod() error {
 	if value := v.filter("period", "all"); value != "all" {
@@ -135,8 +109,6 @@ func (s listSpan) sentence() string {
 // nothingNow says that nothing of the last seven days is on the list.
 func (v *visit) nothingNow() string {
 	switch {
-	case v.filter("page", "1") != "1":
-		return "Nothing further in the last 7 days."
 	case v.isNarrowed():
 		return "Nothing matches in the last 7 days."
 	}

@@ -200,6 +200,19 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	return list, int(total), err
 }
 
+// Cursor returns the place of a transaction in the list of the company's transactions, which their numbers order.
+func (t Transaction) Cursor() string { return db.Place{At: t.ID}.Cursor() }
+
+// TransactionsAfter returns at most limit transactions of the company that match a filter, the newest first. They follow the
+// transaction with the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) TransactionsAfter(ctx context.Context, company string, f TransactionFilter, after string, limit int) ([]Transaction, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.DB, scanTransaction, transactionsWhere+filtered+`AND id < $10 ORDER BY id DESC LIMIT $11`, append(f.args(company), at.At, limit)...)
+}
+
 // takeCursor leases a custodian's cursor and returns it. The result mine is false if a different
 // program has the lease.
 func (s *Service) takeCursor(ctx context.Context, custody string, now, until time.Time) (cursor string, mine bool, err error) {

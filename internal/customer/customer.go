@@ -59,6 +59,7 @@ type Customer struct {
 	Account     *BankAccount  `json:"bankAccount"`                    // nil until the account is opened
 	UpdatedAt   clock.Instant `db:"updated_at,changes" json:"updatedAt"`
 	ErasedAt    time.Time     `db:"erased_at" json:"-"` // zero unless an operator has erased the customer
+	number      int64         // numbers the company's customers; set only in lists
 }
 
 // Address is a customer's home address.
@@ -154,8 +155,7 @@ func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(
 // contains the search text. Without a search, a page is a range of the customers' sequence numbers.
 // A page with a large offset is therefore as fast as the first page.
 func (s *Service) Customers(ctx context.Context, company, search string, offset, limit int) ([]Customer, int, error) {
-	if search = strings.ToLower(strings.TrimSpace(search)); search != "" {
-		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"
+	if pattern := patternOf(search); pattern != "" {
 		return s.matches(ctx, company, pattern, limit, offset)
 	}
 	last, err := s.Book.Last(ctx, company, numbers)
@@ -169,6 +169,27 @@ func (s *Service) Customers(ctx context.Context, company, search string, offset,
 	high := below(erased, last, int64(offset))
 	list, err := s.customers(ctx, company, high, below(erased, high, int64(limit)))
 	return list, int(last) - len(erased), err
+}
+
+// patternOf returns the pattern that a search text matches, or "" for no text.
+func patternOf(search string) string {
+	if search = strings.ToLower(strings.TrimSpace(search)); search == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"
+}
+
+// Cursor returns the place of a customer in the list of the company's customers.
+func (c Customer) Cursor() string { return db.Place{At: c.number, ID: c.ID}.Cursor() }
+
+// After returns at most limit customers of the company, the newest first, as Customers does. They follow the customer with the
+// cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) After(ctx context.Context, company, search, after string, limit int) ([]Customer, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	return s.after(ctx, company, patternOf(search), at.At, limit)
 }
 
 // below returns the number that is n customers below a number. It leaves out the erased customers,

@@ -156,6 +156,7 @@ func scanCustomer(sc db.Scanner) (Customer, error) {
 		r.Address = &Address{}
 		err = json.Unmarshal(r.address, r.Address)
 	}
+	r.number = r.Number
 	return r.Customer, err
 }
 
@@ -202,6 +203,13 @@ func (s *Service) matches(ctx context.Context, company, pattern string, limit, o
 		WHERE c.company_id = $1 AND c.search LIKE $2 ESCAPE '\' ORDER BY c.number DESC LIMIT $3 OFFSET $4`,
 		limit, offset, company, pattern)
 	return list, int(total), err
+}
+
+// after returns at most limit customers below a number whose search text matches a pattern, or all if the pattern is "", the newest
+// first. It leaves out erased customers.
+func (s *Service) after(ctx context.Context, company, pattern string, number int64, limit int) ([]Customer, error) {
+	return db.All(ctx, s.DB, scanCustomer, selectCustomer+`WHERE c.company_id = $1 AND c.number < $2 AND c.erased_at = 0
+		AND ($3 = '' OR c.search LIKE $3 ESCAPE '\') ORDER BY c.number DESC LIMIT $4`, company, number, pattern, limit)
 }
 
 // reserved returns the ID of the customer for whom an e-mail address is reserved.
@@ -251,6 +259,24 @@ func (s *Service) filteredTransactions(
 		WHERE t.company_id = $1 AND ($2 = '' OR t.customer_id = $2) AND t.created_at >= $3 AND t.created_at < $4
 		ORDER BY t.number DESC LIMIT $5 OFFSET $6`, limit, offset, company, f.CustomerID, from, to)
 	return list, int(total), err
+}
+
+// SQL statements that read transactions below a number, the newest first. Those of one customer have an index of their own.
+const (
+	transactionsAfter = selectTransaction + `WHERE t.company_id = $1 AND t.number < $2 AND t.created_at >= $3 AND t.created_at < $4 `
+	ofCustomerAfter   = `AND t.customer_id = $6 `
+	newestAfter       = `ORDER BY t.number DESC LIMIT $5`
+)
+
+func (s *Service) transactionsAfter(ctx context.Context, company string, f TransactionFilter, number int64, limit int) ([]Transaction, error) {
+	to := int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		to = clock.Micros(f.To)
+	}
+	if f.CustomerID == "" {
+		return db.All(ctx, s.DB, scanTransaction, transactionsAfter+newestAfter, company, number, clock.Micros(f.From), to, limit)
+	}
+	return db.All(ctx, s.DB, scanTransaction, transactionsAfter+ofCustomerAfter+newestAfter, company, number, clock.Micros(f.From), to, limit, f.CustomerID)
 }
 
 func (s *Service) transactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {

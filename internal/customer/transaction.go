@@ -109,6 +109,20 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	return list, int(last), s.addSenders(ctx, company, list, err)
 }
 
+// Cursor returns the place of a transaction in the list of the company's transactions.
+func (t Transaction) Cursor() string { return db.Place{At: t.Number, ID: t.ID}.Cursor() }
+
+// TransactionsAfter returns at most limit transactions of the company that match a filter, the newest first. They follow the
+// transaction with the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) TransactionsAfter(ctx context.Context, company string, f TransactionFilter, after string, limit int) ([]Transaction, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.transactionsAfter(ctx, company, f, at.At, limit)
+	return list, s.addSenders(ctx, company, list, err)
+}
+
 // addSenders adds to a list of transactions the payers of their credits. If err is not nil, it only
 // returns err.
 func (s *Service) addSenders(ctx context.Context, company string, list []Transaction, err error) error {

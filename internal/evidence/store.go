@@ -138,6 +138,20 @@ func (s *Service) Checkpoints(ctx context.Context, company string, offset, limit
 	return list, int(total), err
 }
 
+// Cursor returns the place of a checkpoint in the list of the company's checkpoints, which the size of the tree orders.
+func (c Checkpoint) Cursor() string { return db.Place{At: c.Size}.Cursor() }
+
+// CheckpointsAfter returns at most limit checkpoints of the company, the newest first. They follow the checkpoint with the cursor
+// after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) CheckpointsAfter(ctx context.Context, company, after string, limit int) ([]Checkpoint, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.DB, checkpoints.Scan, `SELECT `+checkpointColumns+` FROM evidence_checkpoint
+		WHERE company_id = $1 AND size < $2 ORDER BY size DESC LIMIT $3`, company, at.At, limit)
+}
+
 // insertCheckpoint adds a checkpoint. It returns an AlteredError if there is one of the same size
 // already, because sign makes none of a size that the tree has reached before.
 func insertCheckpoint(ctx context.Context, q db.Querier, c Checkpoint) error {

@@ -55,6 +55,11 @@ type Sent struct {
 // Reason returns the word of the header Kobo-Reason for a response with this payout, or "".
 func (s Sent) Reason() fault.Reason { return s.Status.Reason() }
 
+// Cursor returns the place of a payout in the list of the company's payouts.
+func (s Sent) Cursor() string {
+	return db.Place{At: clock.Micros(s.CreatedAt.Time), ID: s.Reference}.Cursor()
+}
+
 // Payout is a payout in the form that GET /settlement/payout-status and the events show.
 type Payout struct {
 	Sent

@@ -70,6 +70,8 @@ const (
 	inboundKeys  = inboundSelect + `(SELECT c.id` + inboundFiltered
 	inboundPage  = ` ORDER BY c.created_at DESC, c.id DESC LIMIT $5 OFFSET $6) AS k
 		JOIN settlement_credit AS c ON c.company_id = $1 AND c.id = k.id ` + inboundHolder + `ORDER BY c.created_at DESC, c.id DESC`
+	inboundAfter = ` AND (c.created_at, c.id) < ($5, $6) ORDER BY c.created_at DESC, c.id DESC LIMIT $7) AS k
+		JOIN settlement_credit AS c ON c.company_id = $1 AND c.id = k.id ` + inboundHolder + `ORDER BY c.created_at DESC, c.id DESC`
 	inboundOne = inboundSelect + `settlement_credit AS c ` + inboundHolder + `WHERE c.company_id = $1 AND c.id = $2`
 )
 
@@ -102,6 +104,45 @@ func (s *Service) creditsOf(ctx context.Context, company, receiver string, offse
 		return db.Page(ctx, s.db, company, scanCredit, inboundCount+ofOwnAccounts, inboundKeys+ofOwnAccounts+inboundPage, limit, offset, args...)
 	}
 	return db.Page(ctx, s.db, company, scanCredit, inboundCount, inboundKeys+inboundPage, limit, offset, args...)
+}
+
+// Cursor returns the place of a credit in the list of the company's credits.
+func (c Credit) Cursor() string { return db.Place{At: clock.Micros(c.CreatedAt), ID: c.ID}.Cursor() }
+
+// CreditsAfter returns at most limit credits of the company that match a filter, the newest first. They follow the credit with
+// the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) CreditsAfter(ctx context.Context, company string, f CreditFilter, after string, limit int) ([]Credit, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	args := []any{company, clock.Micros(f.From), untilOf(f.To), f.SettlementID, at.At, at.ID, limit}
+	switch f.Receiver {
+	case ToCustomer:
+		return heavyAfter(ctx, s.db, company, scanCredit, inboundKeys+ofCustomers+inboundAfter, args...)
+	case ToVirtualAccount:
+		return heavyAfter(ctx, s.db, company, scanCredit, inboundKeys+ofVirtualAccounts+inboundAfter, args...)
+	case ToSettlement:
+		return heavyAfter(ctx, s.db, company, scanCredit, inboundKeys+ofOwnAccounts+inboundAfter, args...)
+	}
+	return db.All(ctx, s.db, scanCredit, inboundKeys+inboundAfter, args...)
+}
+
+// untilOf returns the end of a period in microseconds. A zero time is no end.
+func untilOf(to time.Time) int64 {
+	if to.IsZero() {
+		return math.MaxInt64
+	}
+	return clock.Micros(to)
+}
+
+// heavyAfter reads rows after a place as a heavy read, because it may pass over many rows that the filter leaves out.
+func heavyAfter[T any](ctx context.Context, d *db.DB, company string, scan func(db.Scanner) (T, error), rows string, args ...any) (list []T, err error) {
+	err = d.Heavy(ctx, company, func(q db.Querier) error {
+		list, err = db.All(ctx, q, scan, rows, args...)
+		return err
+	})
+	return list, err
 }
 
 // Credit returns what a bank has reported for the company by its id. An unknown id is a fault of the kind Missing.

@@ -66,11 +66,20 @@ const (
 	payoutEnd5 = payoutOrder + `LIMIT $6 OFFSET $7` + payoutEnd
 	payoutEnd7 = payoutOrder + `LIMIT $8 OFFSET $9` + payoutEnd
 
+	payoutAfter5 = ` AND (p.created_at, p.id) < ($6, $7)` + payoutOrder + `LIMIT $8` + payoutEnd
+	payoutAfter7 = ` AND (p.created_at, p.id) < ($8, $9)` + payoutOrder + `LIMIT $10` + payoutEnd
+
 	payoutPage          = payoutBegin + `FROM payout AS p WHERE ($5 = '') AND` + payoutFilter + payoutEnd5
 	payoutsInStatePage  = payoutBegin + payoutsInState + payoutEnd5
 	payoutsLabelledPage = payoutBegin + labelled + payoutEnd7
 	payoutsPaidPage     = payoutBegin + `FROM payout AS p WHERE` + payoutFilter + ` AND (SELECT o.state FROM operation AS o
 		WHERE o.company_id = $1 AND o.id = p.id) = $5` + payoutEnd5
+
+	payoutsAfter         = payoutBegin + `FROM payout AS p WHERE ($5 = '') AND` + payoutFilter + payoutAfter5
+	payoutsInStateAfter  = payoutBegin + payoutsInState + payoutAfter5
+	payoutsLabelledAfter = payoutBegin + labelled + payoutAfter7
+	payoutsPaidAfter     = payoutBegin + `FROM payout AS p WHERE` + payoutFilter + ` AND (SELECT o.state FROM operation AS o
+		WHERE o.company_id = $1 AND o.id = p.id) = $5` + payoutAfter5
 )
 
 func scanPayout(sc db.Scanner) (payout.Payout, error) {
@@ -101,4 +110,25 @@ func (s *Service) Payouts(ctx context.Context, company string, f PayoutFilter, o
 	}
 	list, total, err := db.Page(ctx, s.db, company, scanPayout, count, rows, limit, offset, args...)
 	return list, int(total), err
+}
+
+// PayoutsAfter returns at most limit payouts of the company that match a filter, the newest first. They follow the payout with
+// the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) PayoutsAfter(ctx context.Context, company string, f PayoutFilter, after string, limit int) ([]payout.Payout, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	args := []any{company, clock.Micros(f.From), untilOf(f.To), f.SettlementID, f.Status}
+	if len(f.Marks) > 0 {
+		return heavyAfter(ctx, s.db, company, scanPayout, payoutsLabelledAfter, append(args, f.Marks, int64(len(f.Marks)), at.At, at.ID, limit)...)
+	}
+	args = append(args, at.At, at.ID, limit)
+	switch f.Status {
+	case "":
+		return db.All(ctx, s.db, scanPayout, payoutsAfter, args...)
+	case string(payout.Success):
+		return heavyAfter(ctx, s.db, company, scanPayout, payoutsPaidAfter, args...)
+	}
+	return heavyAfter(ctx, s.db, company, scanPayout, payoutsInStateAfter, args...)
 }

@@ -61,10 +61,17 @@ const (
 		JOIN operation ON operation.company_id = p.company_id AND operation.id = p.id` + operation.LabelJoin + `
 		ORDER BY p.created_at DESC, p.id DESC`
 
+	pageAfter = ` AND (p.created_at, p.id) < ($7, $8) ORDER BY p.created_at DESC, p.id DESC LIMIT $9` + pageRest
+
 	purchasePage  = pageBegin + `FROM vtu_purchase AS p WHERE ($6 = '') AND` + purchaseFilter + pageEnd
 	ofStatePage   = pageBegin + ofState + pageEnd
 	succeededPage = pageBegin + `FROM vtu_purchase AS p WHERE` + purchaseFilter + ` AND (SELECT o.state FROM operation AS o
 		WHERE o.company_id = p.company_id AND o.id = p.id) = $6` + pageEnd
+
+	purchasesAfter = pageBegin + `FROM vtu_purchase AS p WHERE ($6 = '') AND` + purchaseFilter + pageAfter
+	ofStateAfter   = pageBegin + ofState + pageAfter
+	succeededAfter = pageBegin + `FROM vtu_purchase AS p WHERE` + purchaseFilter + ` AND (SELECT o.state FROM operation AS o
+		WHERE o.company_id = p.company_id AND o.id = p.id) = $6` + pageAfter
 )
 
 // boughtCount counts all purchases of a company without reading them. Each purchase has one entry in
@@ -138,4 +145,21 @@ func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilte
 	}
 	list, total, err := db.Page(ctx, s.db, company, scanPurchase, count, rows, limit, offset, args...)
 	return list, int(total), err
+}
+
+// PurchasesAfter returns at most limit VTU transactions of the company that match a filter, the newest first. They follow the
+// transaction with the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) PurchasesAfter(ctx context.Context, company string, f PurchaseFilter, after string, limit int) ([]vtu.Transaction, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	args := []any{company, clock.Micros(f.From), untilOf(f.To), f.Type, f.SettlementID, f.Status, at.At, at.ID, limit}
+	switch f.Status {
+	case "":
+		return db.All(ctx, s.db, scanPurchase, purchasesAfter, args...)
+	case string(vtu.Success):
+		return heavyAfter(ctx, s.db, company, scanPurchase, succeededAfter, args...)
+	}
+	return heavyAfter(ctx, s.db, company, scanPurchase, ofStateAfter, args...)
 }

@@ -70,6 +70,11 @@ type Bought struct {
 	CreatedAt clock.Instant        `json:"createdAt"`
 }
 
+// Cursor returns the place of a purchase in the list of the company's purchases.
+func (b Bought) Cursor() string {
+	return db.Place{At: clock.Micros(b.CreatedAt.Time), ID: b.ID}.Cursor()
+}
+
 // BoughtPower is a purchase of electricity in the form of the response to the purchase request.
 type BoughtPower struct {
 	Bought

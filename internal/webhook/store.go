@@ -233,6 +233,38 @@ func (s *Service) deliveries(ctx context.Context, company, endpointID string, st
 	return db.Page(ctx, s.DB, company, deliveryTable.Scan, count, rows+newestDelivery, limit, offset, company, endpointID)
 }
 
+// Cursor returns the place of a delivery in the list of its endpoint.
+func (d Delivery) Cursor() string {
+	return db.Place{At: clock.Micros(d.CreatedAt.Time), ID: d.ID}.Cursor()
+}
+
+const deliveriesAfter = ` AND id < $3 ORDER BY id DESC LIMIT $4`
+
+// DeliveriesAfter returns at most limit deliveries of an endpoint in a state, the newest first, as Deliveries does. They follow the
+// delivery with the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid. The id begins
+// with the time, so it alone says what follows.
+func (s *Service) DeliveriesAfter(ctx context.Context, company, endpointID string, state DeliveryState, after string, limit int) ([]Delivery, error) {
+	at, err := db.PlaceOf(after)
+	if err == nil {
+		_, err = s.Find(ctx, company, endpointID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if after == "" {
+		at.ID = "~" // above all ids
+	}
+	switch state {
+	case GivenUp:
+		return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesOf+ofFailed+deliveriesAfter, company, endpointID, at.ID, limit)
+	case Pending:
+		return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesOf+ofPending+deliveriesAfter, company, endpointID, at.ID, limit)
+	case Delivered:
+		return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesOf+` AND state = 'DELIVERED'`+deliveriesAfter, company, endpointID, at.ID, limit)
+	}
+	return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesOf+deliveriesAfter, company, endpointID, at.ID, limit)
+}
+
 func (s *Service) pendingCount(ctx context.Context, company, endpointID string) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM webhook_delivery WHERE company_id = $1 AND endpoint_id = $2 AND state = 'PENDING'`, company, endpointID)
