@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/opening"
@@ -152,7 +153,7 @@ func (s *Service) After(ctx context.Context, company, customerID, after string, 
 		return nil, err
 	}
 	if after == "" {
-		at.ID = "~" // above all ids
+		at.ID = id.Above
 	}
 	return db.All(ctx, s.DB, db.Fields[Card], `SELECT `+shownColumns+` FROM card WHERE company_id = $1 AND state = 'ISSUED'
 		AND (customer_id = $2 OR $2 = '') AND id < $3 ORDER BY id DESC LIMIT $4`, company, customerID, at.ID, limit)

@@ -14,6 +14,9 @@ import (
 // New returns a new time-ordered identifier of 36 characters.
 func New() string { return uuid.Must(uuid.NewV7()).String() }
 
+// Above is above all identifiers, also in a database whose collation is not C. Many collations put signs below digits.
+const Above = "z"
+
 // Numbered returns an identifier that contains a number of at most 44 bits, so its row can be found
 // by the number. It has the form of a UUID (version 8) and begins with "f", unlike those of New. The
 // parameter from is an identifier that New has made, whose random part is used.

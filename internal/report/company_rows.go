@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -48,7 +49,7 @@ func below(cursor string) (int64, error) {
 // belowID reads a cursor that is an ID. "" is above all IDs.
 func belowID(cursor string) string {
 	if cursor == "" {
-		return "~"
+		return id.Above
 	}
 	return cursor
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
 )
 
 const (
@@ -252,7 +253,7 @@ func (s *Service) DeliveriesAfter(ctx context.Context, company, endpointID strin
 		return nil, err
 	}
 	if after == "" {
-		at.ID = "~" // above all ids
+		at.ID = id.Above
 	}
 	switch state {
 	case GivenUp:
