@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -93,7 +94,7 @@ func (w *world) explain(ctx context.Context, f Facts, found []Case) error {
 	return nil
 }
 
-// repeat sends each order again that got no answer, until it has one. Companies also repeat some orders whose answers are in a lost time.
+// repeat sends each order again that got no answer, until it has one, all clients at once. Companies also repeat some orders whose answers are in a lost time.
 func (w *world) repeat(ctx context.Context, clients []*client) {
 	heard, h := map[subject]bool{}, &History{Calls: w.calls(), Breaks: w.breaks()}
 	for _, c := range h.Calls {
@@ -102,18 +103,19 @@ func (w *world) repeat(ctx context.Context, clients []*client) {
 		}
 	}
 	const tries = 30
+	var all sync.WaitGroup
 	for _, c := range clients {
-		for _, o := range c.orders {
-			if heard[subject{o.call.Company, o.call.Key}] {
-				continue
-			}
-			for range tries {
-				if said := c.post(ctx, o); said.State != unknown || !wait(ctx, retry) {
-					break
+		all.Go(func() {
+			for _, o := range c.orders {
+				for n := 0; n < tries && !heard[subject{o.call.Company, o.call.Key}]; n++ {
+					if said := c.post(ctx, o); said.State != unknown || !wait(ctx, retry) {
+						break
+					}
 				}
 			}
-		}
+		})
 	}
+	all.Wait()
 }
 
 // repeats reports whether a company sends a lost order again under its key. It gives up the others.
