@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // judge lets two operators decide each case that a run expects.
@@ -28,34 +30,42 @@ func (w *world) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	open := w.withoutOutcome()
-	for _, c := range list {
+	done := map[string]bool{}
+	for _, e := range executed {
+		done[e.Reference] = e.Executions > 0
+	}
+	unended, paid := w.withoutOutcome(), slices.DeleteFunc(w.calls(), func(c Call) bool { return c.Kind != credit })
+	return side(list, func(c Case) error {
 		if c.Reason == unknownAccount && len(w.gone) > 0 {
-			if err = w.assign(ctx, c, executed); err != nil {
-				return err
-			}
-			continue
+			return w.assign(ctx, c, executed, paid)
 		}
 		outcome := decision(c)
-		if outcome == confirmed || outcome == rejected {
-			if !open[c.Subject] { // the provider can say what happened
-				outcome = rejected
-				if slices.ContainsFunc(executed, func(e Execution) bool { return e.Reference == c.Subject && e.Executions > 0 }) {
-					outcome = confirmed
-				}
+		if (outcome == confirmed || outcome == rejected) && !unended[c.Subject] { // the provider can say what happened
+			outcome = rejected
+			if done[c.Subject] {
+				outcome = confirmed
 			}
 		}
 		if outcome == "" {
-			continue
+			return nil
 		}
-		if err = w.decide(ctx, c, outcome); err != nil && outcome != dismissed && w.decide(ctx, c, dismissed) == nil {
+		err := w.decide(ctx, c, outcome)
+		if err != nil && outcome != dismissed && w.decide(ctx, c, dismissed) == nil {
 			err = nil // the provider has answered by now, and an ended operation leaves nothing else to decide
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+}
+
+// side does something with each of many rows, a few at a time, because a long run has thousands of them. It returns the first error.
+func side[T any](rows []T, do func(T) error) error {
+	const atOnce = 8
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for _, row := range rows {
+		g.Go(func() error { return do(row) })
 	}
-	return nil
+	return g.Wait()
 }
 
 // decide sends the same finding of all operators. Kobo refuses to dismiss a case whose payment has no outcome yet.

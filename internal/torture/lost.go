@@ -61,33 +61,35 @@ func (w *world) book(ctx context.Context) error {
 	for _, c := range h.Calls {
 		booked[c.For] = true
 	}
-	funded := map[string]bool{}
+	companies, needed := map[string]*company{}, map[string]money.Kobo{}
+	for _, c := range w.companies {
+		companies[c.reference] = c
+	}
+	var missing []string
 	for _, reference := range slices.Sorted(maps.Keys(todo)) {
 		call, there := lost[reference]
 		if !there || booked[reference] {
 			continue // the check finds the first
 		}
-		for _, c := range w.companies {
-			if c.reference != call.Company {
-				continue
-			}
-			if !funded[c.reference] { // a long run may have spent everything
-				funded[c.reference] = true
-				if err := w.adjust(ctx, -1, c, c.main, float, "credit", ""); err != nil {
-					return err
-				}
-			}
-			if err := w.adjust(ctx, -1, c, c.main, todo[reference].Amount, "debit", reference); err != nil {
+		missing = append(missing, reference)
+		needed[call.Company] += todo[reference].Amount
+	}
+	for _, c := range w.companies { // a long run may have spent everything
+		if needed[c.reference] > 0 {
+			if err := w.adjust(ctx, -1, c, c.main, needed[c.reference], "credit", ""); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return side(missing, func(reference string) error {
+		c := companies[lost[reference].Company]
+		return w.adjust(ctx, -1, c, c.main, todo[reference].Amount, "debit", reference)
+	})
 }
 
 // assign lets two operators give money for a virtual account that a restore has lost to the company that was paid. If the
 // payer has no answer, the amount tells.
-func (w *world) assign(ctx context.Context, c Case, executed []Execution) error {
+func (w *world) assign(ctx context.Context, c Case, executed []Execution, credits []Call) error {
 	to, amount := w.companies[0], money.Kobo(0)
 	_, session, _ := strings.Cut(c.Subject, "/")
 	for _, e := range executed {
@@ -95,8 +97,8 @@ func (w *world) assign(ctx context.Context, c Case, executed []Execution) error 
 			amount = e.Amount
 		}
 	}
-	for _, call := range w.calls() {
-		if call.Kind == credit && (call.Key == session || call.Key == "" && call.Amount == amount) {
+	for _, call := range credits {
+		if call.Key == session || call.Key == "" && call.Amount == amount {
 			for _, one := range w.companies {
 				if one.reference == call.Company {
 					to = one
