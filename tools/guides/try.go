@@ -37,7 +37,12 @@ func try(kobo string, g guide) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer func() {
+		log, ended := stop()
+		if err = errors.Join(err, ended); err != nil {
+			err = fmt.Errorf("%w\nKobo's refusals and warnings:\n%s", err, telling(log))
+		}
+	}()
 	script := "set -euo pipefail\n"
 	for i, b := range blocks {
 		script += fmt.Sprintf("{\n%s} >out.%d\n", b.script, i)
@@ -75,8 +80,18 @@ func blocksOf(g guide) (blocks []block) {
 	return blocks
 }
 
-// start starts kobo dev with its files in a folder, and waits until it answers. The function stop ends it.
-func start(kobo, folder string) (stop func() error, err error) {
+// telling returns the lines of Kobo's log that tell why something was refused.
+func telling(log string) (lines string) {
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, "level=WARN") || strings.Contains(line, "level=ERROR") || strings.Contains(line, "refused=") || strings.Contains(line, "status=5") {
+			lines += line
+		}
+	}
+	return lines
+}
+
+// start starts kobo dev with its files in a folder, and waits until it answers. The function stop ends it, and returns its log.
+func start(kobo, folder string) (stop func() (log string, err error), err error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -94,13 +109,15 @@ func start(kobo, folder string) (stop func() error, err error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- dev.Wait() }()
-	stop = func() error {
+	stop = func() (string, error) {
 		if err := dev.Process.Signal(os.Interrupt); err != nil {
-			return err
+			return "", err
 		}
-		return <-ended
+		err := <-ended
+		return said.String(), err
 	}
-	for deadline := time.After(30 * time.Second); ; {
+	const patience = 2 * time.Minute // a build beside it may keep the machine busy
+	for deadline := time.After(patience); ; {
 		if _, err := os.Stat(credentials); err == nil {
 			return stop, nil // Kobo writes the file when it answers
 		}
@@ -108,7 +125,8 @@ func start(kobo, folder string) (stop func() error, err error) {
 		case err := <-ended:
 			return nil, fmt.Errorf("kobo dev ended: %w\n%s", err, said.String())
 		case <-deadline:
-			return nil, errors.Join(errors.New("kobo dev is not ready after 30 s"), stop())
+			log, err := stop()
+			return nil, errors.Join(fmt.Errorf("kobo dev is not ready after %s\n%s", patience, log), err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
