@@ -143,14 +143,6 @@ func onePage(r *http.Request) {
 	r.URL.RawQuery = asked.Encode()
 }
 
-// shaped is turned, with the rows shaped for JSON.
-func shaped[T placed, R any](
-	ctx context.Context, number, size string, shape func(T) R, find func(offset, limit int) ([]T, int, error), follow func(cursor string, limit int) ([]T, error),
-) ([]R, ListMeta, error) {
-	list, meta, err := turned(ctx, number, size, find, follow)
-	return each(list, shape), meta, err
-}
-
 // paged returns one page of a list for JSON. The function find returns the rows of the page,
 // newest first, and the total count of rows.
 func paged[T, R any](

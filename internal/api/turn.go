@@ -42,3 +42,11 @@ func turned[T placed](
 	}
 	return list, p.Meta(at, len(list), len(list)), err
 }
+
+// shaped is turned, with the rows shaped for JSON.
+func shaped[T placed, R any](
+	ctx context.Context, number, size string, shape func(T) R, find func(offset, limit int) ([]T, int, error), follow func(cursor string, limit int) ([]T, error),
+) ([]R, ListMeta, error) {
+	list, meta, err := turned(ctx, number, size, find, follow)
+	return each(list, shape), meta, err
+}
