@@ -1,8 +1,6 @@
 package console
 
-import (
-	"github.com/kobo-waas/kobo/internal/money"
-)
+import "github.com/kobo-waas/kobo/internal/money"
 
 // cell is a cell of a table.
 type cell struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // The operators' companies, fees, adjustments and decided proposals are read to the end by links. Each row is there once, also
-// while rows arrive, and the filters stay. What waits is on one page, however much it is.
+// while rows arrive, and the filters stay. All that waits is on one page, however much it is.
 func TestOperatorsReadTheListsOfTheDeskToTheEnd(t *testing.T) {
 	each(t, func(w *world) {
 		dev2, err := w.app.Operators.Find(t.Context(), "dev2")

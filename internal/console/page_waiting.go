@@ -64,7 +64,7 @@ func (v *visit) decided() (pile, error) {
 	return pile{tab: "decided", proposals: done, next: page.Next}, err
 }
 
-// waitingHere is all that waits for a second person. What waits is decided or expires, so it is short, and all of it is on one page.
+// waitingHere is all that waits for a second person. Each of these is decided or expires, so there are few, and one page has all of them.
 func (v *visit) waitingHere(tab string) (p pile, err error) {
 	proposals, err := allOf[admin.ProposedActs](v, "listProposals", url.Values{"status": {"PROPOSED"}})
 	if err != nil {

@@ -109,7 +109,7 @@ func waitingPage(v *visit, p pile) templ.Component {
 					}
 				}
 			default:
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "Nothing waits for you. What you asked for yourself stands under “By me”.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "Nothing waits for you. Your own requests stand under “By me”.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -11,7 +11,7 @@ import (
 const deciding = "decision"
 
 // operate lets two operators decide cases while the load runs and things break. They decide only cases about which nothing is left to be
-// found out: a payment that its provider leaves without an outcome, and one that it executed late. What they leave is judged at the end.
+// found out: a payment that its provider leaves without an outcome, and one that it executed late. The other cases are judged at the end.
 func (w *world) operate(ctx context.Context) {
 	const pause = 3 * time.Second
 	for wait(ctx, pause) {
