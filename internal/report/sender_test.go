@@ -47,6 +47,8 @@ func TestEntriesAndStatementsHaveThePayer(t *testing.T) {
 			t.Errorf("one entry has %+v %q", one.Sender, one.SessionID)
 		}
 
+		_, err = d.Exec(t.Context(), `INSERT INTO payout_bank (provider, code, name, active, updated_at) VALUES ('bank', '000013', 'Guaranty Trust Bank', 1, 0)`)
+		must(t, err)
 		s := w.statement(time.Time{}, time.Time{})
 		var out bytes.Buffer
 		must(t, s.CSV(t.Context(), &out))
@@ -57,13 +59,16 @@ func TestEntriesAndStatementsHaveThePayer(t *testing.T) {
 		// A spreadsheet reads a CSV field as a formula, but a cell of a workbook has its own type.
 		last := func(row []string) []string { return row[max(len(row)-4, 0):] }
 		heads := []string{"Sender name", "Sender bank", "Sender account", "Session ID"}
-		for name, got := range map[string][][]string{
-			"csv":  {last(rows[0]), last(rows[2])},
-			"xlsx": {last(book[10]), last(book[11])},
+		for _, file := range []struct {
+			name, bank    string
+			heads, values []string
+		}{
+			{"csv", whole.Bank, last(rows[0]), last(rows[2])},
+			{"xlsx", "Guaranty Trust Bank (000013)", last(book[10]), last(book[11])},
 		} {
-			payer := strings.TrimPrefix(got[1][0], "'")
-			if !slices.Equal(got[0], heads) || payer != whole.Name || !slices.Equal(got[1][1:], []string{whole.Bank, whole.Account, session}) {
-				t.Errorf("%s has %q", name, got)
+			payer := strings.TrimPrefix(file.values[0], "'")
+			if !slices.Equal(file.heads, heads) || payer != whole.Name || !slices.Equal(file.values[1:], []string{file.bank, whole.Account, session}) {
+				t.Errorf("%s has %q and %q", file.name, file.heads, file.values)
 			}
 		}
 		if !strings.HasPrefix(last(rows[2])[0], "'=") {
@@ -72,8 +77,6 @@ func TestEntriesAndStatementsHaveThePayer(t *testing.T) {
 		if len(rows[1]) != len(rows[0]) || len(rows[5]) != len(rows[0]) {
 			t.Errorf("the rows have different lengths: %q", rows)
 		}
-		_, err = d.Exec(t.Context(), `INSERT INTO payout_bank (provider, code, name, active, updated_at) VALUES ('bank', '000013', 'Guaranty Trust Bank', 1, 0)`)
-		must(t, err)
 		readPDF(t, s)
 		p := readPaper(t, pdf(t, s))
 		var printed []string

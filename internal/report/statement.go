@@ -160,3 +160,18 @@ func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
 	}
 	return nil
 }
+
+// eachNamed is Each, with the name of the payer's bank before its code, for people who read the statement.
+func (s *Statement) eachNamed(ctx context.Context, do func(Entry) error) error {
+	banks := map[string]string{}
+	return s.Each(ctx, func(e Entry) (err error) {
+		code := e.Sender.Bank
+		if banks[code] == "" {
+			if banks[code], err = bankWithCode(ctx, s.db, code); err != nil {
+				return err
+			}
+		}
+		e.Sender.Bank = banks[code]
+		return do(e)
+	})
+}

@@ -18,17 +18,7 @@ func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
 	if s.Count == 0 {
 		p.remark("There are no entries in this period.")
 	}
-	banks := map[string]string{}
-	if err := s.Each(ctx, func(e Entry) (err error) {
-		code := e.Sender.Bank
-		if banks[code] == "" {
-			if banks[code], err = bankWithCode(ctx, s.db, code); err != nil {
-				return err
-			}
-		}
-		e.Sender.Bank = banks[code]
-		return p.entry(e)
-	}); err != nil {
+	if err := s.eachNamed(ctx, p.entry); err != nil {
 		return err
 	}
 	p.totals()

@@ -23,7 +23,7 @@ func (s *Statement) xlsx(ctx context.Context, w io.Writer, rows int64) error {
 	b := &ledgerBook{statement: s, rows: rows, workbook: newWorkbook(w, s.MadeAt)}
 	b.begin(b.sheets())
 	b.open()
-	if err := s.Each(ctx, b.entry); err != nil {
+	if err := s.eachNamed(ctx, b.entry); err != nil {
 		return err
 	}
 	b.close()
