@@ -112,6 +112,9 @@ func (s story) thing() string {
 // isOnChain reports whether the story is about money on a chain, which no bank moves.
 func (s story) isOnChain() bool { return s.Kind == "deposit" || s.Kind == "withdrawal" }
 
+// isCredit reports whether the story is about money that came in. Nobody of the company has asked for it.
+func (s story) isCredit() bool { return s.Kind == "credit" || s.Kind == "customer credit" }
+
 // hasSession reports whether the story is about money that banks move, under a session ID between them.
 func (s story) hasSession() bool {
 	return slices.Contains([]string{"payout", "credit", "customer credit", "collection"}, s.Kind)
@@ -282,6 +285,9 @@ func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 	case "intent":
 		if s.isOnChain() {
 			return "Seen on the chain", step.Text
+		}
+		if s.isCredit() {
+			return "Money arrived", withProviders(intentWords(step.Text))
 		}
 		return sentence(s.asker()) + " asked for it", withProviders(intentWords(step.Text))
 	case "transfer":

@@ -72,6 +72,18 @@ func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
 	}
 }
 
+// The first step of a timeline says who began it. Nobody asked for money that came in.
+func TestTheFirstStepSaysHowItBegan(t *testing.T) {
+	for kind, want := range map[string]string{
+		"payout": "Kuda asked for it", "credit": "Money arrived", "customer credit": "Money arrived", "collection": "Kuda asked for it", "deposit": "Seen on the chain",
+	} {
+		s := story{company: "Kuda", Timeline: admin.Timeline{Kind: kind}}
+		if got, _ := s.rowWords(admin.TimelineStep{What: "intent", Text: kind + " of 100.00 naira"}); got != want {
+			t.Errorf("a %s begins with %q, want %q", kind, got, want)
+		}
+	}
+}
+
 // The timeline and its clock say that the bank has accepted a payment, where its last answer says so.
 func TestAnAcceptanceIsNotCalledUnknown(t *testing.T) {
 	payout, funding := story{Timeline: admin.Timeline{Kind: "payout"}}, story{Timeline: admin.Timeline{Kind: "card"}}
