@@ -26,6 +26,7 @@ type breaker struct {
 	only     []string // the kinds of breaks; all if empty
 	copier   *copier  // nil if the run cannot back the database up
 	copy     *copied  // the last backup of the present life of the database
+	drawn    int      // entries of the schedule
 }
 
 // plan is one entry of the schedule.
@@ -36,13 +37,18 @@ type plan struct {
 	target int
 }
 
-// next draws an entry of the schedule.
+// next draws an entry of the schedule. A day of Kobo's clock passes about every two minutes. So payments without an outcome become cases during
+// a load of seven minutes, and the bank's statement is compared then.
 func (b *breaker) next(r *rand.Rand) plan {
 	p := plan{
 		after: time.Duration(300+r.IntN(2700)) * time.Millisecond, length: time.Duration(100+r.IntN(1900)) * time.Millisecond,
 		target: r.IntN(len(b.programs)),
 	}
-	const rarely = 8
+	const rarely, daily, day = 8, 40, 24 * time.Hour
+	if b.drawn++; b.drawn%daily == 0 {
+		p.kind, p.length = clockJump, day
+		return p
+	}
 	if b.copier != nil && r.IntN(rarely) == 0 {
 		p.ofBackup(r)
 		return p

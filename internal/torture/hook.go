@@ -25,6 +25,7 @@ type receiver struct {
 	mu      sync.Mutex
 	secrets map[string][]shared // of each company, the one in use last
 	taken   map[Message]bool    // verified messages
+	refused map[string]int      // how often each message was refused
 	forged  int                 // messages that no secret of their company verifies
 	seen    int
 	kind    bool // answer every message with success
@@ -36,7 +37,7 @@ func newReceiver() (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{url: "http://" + l.Addr().String() + "/hooks/", taken: map[Message]bool{}, secrets: map[string][]shared{}}
+	r := &receiver{url: "http://" + l.Addr().String() + "/hooks/", taken: map[Message]bool{}, refused: map[string]int{}, secrets: map[string][]shared{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() {
 		if err := r.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -95,7 +96,8 @@ func (r *receiver) settle() {
 	r.kind = true
 }
 
-// ServeHTTP takes a message. It refuses every seventh, and counts a message only if it accepts it.
+// ServeHTTP takes a message. It refuses every seventh, and counts a message only if it accepts it. It refuses none three times, because Kobo
+// gives a message up after three days, and these may pass within minutes.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -103,7 +105,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen++; r.seen%7 == 0 && !r.kind {
+	const most = 2
+	id := request.Header.Get("Webhook-Id")
+	if r.seen++; r.seen%7 == 0 && r.refused[id] < most && !r.kind {
+		r.refused[id]++
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
@@ -112,7 +117,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.forged++
 		return
 	}
-	r.taken[Message{company, request.Header.Get("Webhook-Id"), digest(body)}] = true
+	r.taken[Message{company, id, digest(body)}] = true
 }
 
 // of returns the address of a company's webhook.

@@ -126,6 +126,24 @@ func TestTheScheduleFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
+// Three days pass in a load of seven minutes, one after the other with other breaks between, however the seed falls.
+func TestDaysPassDuringALongLoad(t *testing.T) {
+	const entries, most = 150, 45
+	b, r := &breaker{programs: make([]*program, 3)}, scheduleOf(7)
+	days, since := 0, 0
+	for range entries {
+		if since++; b.next(r).length == 24*time.Hour {
+			if days++; since < 10 || since > most {
+				t.Errorf("a day comes after %d entries", since)
+			}
+			since = 0
+		}
+	}
+	if days != 3 {
+		t.Errorf("%d days have passed", days)
+	}
+}
+
 func TestInvalidOptionsAreRefused(t *testing.T) {
 	for name, o := range map[string]Options{
 		"--minutes":  {Clients: 1, Programs: 1},
