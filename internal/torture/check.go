@@ -128,8 +128,29 @@ func outcomes(h *History, r *Result) {
 // were executed after their refund; they need a break that delays a provider or moves the clock.
 // Others stay without an outcome at their provider. The rest was lost by a restore.
 func cases(h *History, r *Result) {
-	bank, late, unended, lost := h.executed(), map[string]bool{}, h.unendedPayments(), h.lostPayments()
-	of, seen, orders := map[string]string{}, map[[2]string]bool{}, map[string][]Call{}
+	judge := h.caseJudge()
+	for _, c := range h.Facts.Cases {
+		r.Compared++
+		if wrong := judge.finding(c); wrong != "" {
+			r.wrong("%s", wrong)
+		}
+	}
+	h.kept(r)
+}
+
+// caseJudge has what a run expects of its cases.
+type caseJudge struct {
+	*History
+	late    map[string]bool    // payments that may have been executed late
+	unended map[string]Payment // payments that their provider leaves without an outcome
+	lost    map[string]Call    // payments of a lost time
+	of      map[string]string  // the company of each payment
+	seen    map[[2]string]bool // the reasons and subjects of earlier cases
+}
+
+func (h *History) caseJudge() *caseJudge {
+	j := &caseJudge{h, map[string]bool{}, h.unendedPayments(), h.lostPayments(), map[string]string{}, map[[2]string]bool{}}
+	bank, orders := h.executed(), map[string][]Call{}
 	for _, c := range h.Calls {
 		if isOrder(c) {
 			name := cmp.Or(c.Reference, c.reference())
@@ -138,31 +159,34 @@ func cases(h *History, r *Result) {
 	}
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
-			late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && slices.ContainsFunc(orders[p.Reference], h.mayBeLate)
-			of[p.Reference] = b.Reference
+			j.late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && slices.ContainsFunc(orders[p.Reference], h.mayBeLate)
+			j.of[p.Reference] = b.Reference
 		}
 	}
-	for _, c := range h.Facts.Cases {
-		r.Compared++
-		_, open := unended[c.Subject]
-		name := [2]string{c.Reason, c.Subject}
-		switch {
-		case !(isLate(c.Reason) && late[c.Subject]) && !(open && (c.Reason == unresolved || isLate(c.Reason))) && !h.ofLost(c, lost):
-			r.wrong("the case %s about %s: %s", c.Reason, c.Subject, c.Detail)
-		case c.Status != "RESOLVED":
-			r.wrong("the case %s about %s is %s", c.Reason, c.Subject, c.Status)
-		case of[c.Subject] != "" && c.Company != of[c.Subject]:
-			r.wrong("the case %s about %s is one of %s, and the payment is one of %s", c.Reason, c.Subject, c.Company, of[c.Subject])
-		case isLate(c.Reason) && c.Outcome != dismissed:
-			r.wrong("two operators have dismissed the case %s about %s, and it is %q", c.Reason, c.Subject, c.Outcome)
-		case decides[c.Reason] != "" && c.Outcome != decides[c.Reason]:
-			r.wrong("two operators have decided %q about the case %s about %s, and it is %q", decides[c.Reason], c.Reason, c.Subject, c.Outcome)
-		case seen[name]:
-			r.wrong("two cases %s are about %s", c.Reason, c.Subject)
-		}
-		seen[name] = true
+	return j
+}
+
+// finding says what is wrong with the case, or "".
+func (j *caseJudge) finding(c Case) string {
+	_, open := j.unended[c.Subject]
+	name := [2]string{c.Reason, c.Subject}
+	twice := j.seen[name]
+	j.seen[name] = true
+	switch {
+	case !(isLate(c.Reason) && j.late[c.Subject]) && !(open && (c.Reason == unresolved || isLate(c.Reason))) && !j.ofLost(c, j.lost):
+		return fmt.Sprintf("the case %s about %s: %s", c.Reason, c.Subject, c.Detail)
+	case c.Status != "RESOLVED":
+		return fmt.Sprintf("the case %s about %s is %s", c.Reason, c.Subject, c.Status)
+	case j.of[c.Subject] != "" && c.Company != j.of[c.Subject]:
+		return fmt.Sprintf("the case %s about %s is one of %s, and the payment is one of %s", c.Reason, c.Subject, c.Company, j.of[c.Subject])
+	case isLate(c.Reason) && c.Outcome != dismissed:
+		return fmt.Sprintf("two operators have dismissed the case %s about %s, and it is %q", c.Reason, c.Subject, c.Outcome)
+	case decides[c.Reason] != "" && c.Outcome != decides[c.Reason]:
+		return fmt.Sprintf("two operators have decided %q about the case %s about %s, and it is %q", decides[c.Reason], c.Reason, c.Subject, c.Outcome)
+	case twice:
+		return fmt.Sprintf("two cases %s are about %s", c.Reason, c.Subject)
 	}
-	h.kept(r)
+	return ""
 }
 
 // decides are the decisions of the operators about what a restore has lost.
@@ -231,7 +255,7 @@ func programs(h *History, r *Result) {
 }
 
 // kinds checks that a run of a minute or more has something of everything that moves money: a success of each kind of payment, a credit of the
-// company, of a customer and of a virtual account.
+// company, of a customer and of a virtual account. Where days pass, operators must have decided something during the load.
 func kinds(h *History, r *Result) {
 	const enough = time.Minute
 	if h.Run.Duration < enough || h.Run.Format < countsStarts {
@@ -255,5 +279,8 @@ func kinds(h *History, r *Result) {
 		if done[kind] == 0 {
 			r.wrong("the run has no %s that succeeded", kind)
 		}
+	}
+	if h.mustDecide() && !slices.ContainsFunc(h.Calls, func(c Call) bool { return c.Kind == deciding && c.State != unknown }) {
+		r.wrong("payments stayed without an outcome for days of the load, and operators decided nothing")
 	}
 }

@@ -7,9 +7,14 @@ import (
 	"strings"
 )
 
-// isLate reports whether a case has the reason of a late execution. A requery opens the first, and
-// the daily comparison with the bank's statement the second.
-func isLate(reason string) bool { return reason == "CONTRADICTION" || reason == "FAILED_REVERSAL" }
+// These are the reasons of cases about a late execution. A requery opens the first, and the daily comparison with the bank's statement the
+// second.
+const (
+	contradiction  = "CONTRADICTION"
+	failedReversal = "FAILED_REVERSAL"
+)
+
+func isLate(reason string) bool { return reason == contradiction || reason == failedReversal }
 
 // contradicted returns the operations whose provider executed them after Kobo had to believe that
 // it never would. Kobo has opened a case for each.

@@ -124,14 +124,17 @@ func (w *world) resolve(ctx context.Context, who int, c Case, body map[string]an
 	return fmt.Errorf("case %s: %w", c.ID, err)
 }
 
+// casePage is a page of the list of cases.
+type casePage struct {
+	Data []Case
+	Next *string
+}
+
 // cases reads all cases of these states.
 func (w *world) cases(ctx context.Context, states ...string) (all []Case, err error) {
 	for _, state := range states {
 		for next := new(""); next != nil; {
-			var list struct {
-				Data []Case
-				Next *string
-			}
+			var list casePage
 			path := fmt.Sprintf("cases?status=%s&pageSize=100&after=%s", state, *next)
 			if err = w.by.data(ctx, 0, http.MethodGet, path, nil, &list); err != nil {
 				return nil, err

@@ -193,7 +193,7 @@ func (r *run) load(ctx context.Context) error {
 		counters = append(counters, &counter{company: c})
 	}
 	var all sync.WaitGroup
-	errs := make([]error, r.Clients+1)
+	errs := make([]error, r.Clients+2)
 	for n := range r.Clients {
 		at := counters[n%len(counters)]
 		c := &client{world: r.world, number: n, seed: r.Seed, counter: at, own: at.company}
@@ -210,7 +210,11 @@ func (r *run) load(ctx context.Context) error {
 			stop()
 		}
 	})
-	all.Go(func() { r.operate(ctx) })
+	all.Go(func() {
+		if errs[r.Clients+1] = r.operate(ctx); errs[r.Clients+1] != nil {
+			stop()
+		}
+	})
 	for wait(ctx, time.Second) {
 		r.mu.Lock()
 		calls, breaks := len(r.history.Calls), len(r.history.Breaks)
