@@ -37,15 +37,14 @@ type plan struct {
 	target int
 }
 
-// next draws an entry of the schedule. Each fortieth lets a day of Kobo's clock pass: about every two minutes with SQLite, and every five with
-// standbys. So payments without an outcome become cases during a load of many minutes, and the bank's statement is compared then. A provider that has
-// no such reference is asked three times before the refund, and this takes a minute of true time. So days must not pass faster.
+// next draws an entry of the schedule. Each twentieth lets a day of Kobo's clock pass: about every minute with SQLite, and every two or three with
+// standbys. So payments without an outcome become cases during a load of some minutes, and the bank's statement is compared then.
 func (b *breaker) next(r *rand.Rand) plan {
 	p := plan{
 		after: time.Duration(300+r.IntN(2700)) * time.Millisecond, length: time.Duration(100+r.IntN(1900)) * time.Millisecond,
 		target: r.IntN(len(b.programs)),
 	}
-	const rarely, daily, day = 8, 40, 24 * time.Hour
+	const rarely, daily, day = 8, 20, 24 * time.Hour
 	if b.drawn++; b.drawn%daily == 0 {
 		p.kind, p.length = clockJump, day
 		return p

@@ -142,6 +142,7 @@ func cases(h *History, r *Result) {
 type caseJudge struct {
 	*History
 	late    map[string]bool    // payments that may have been executed late
+	overdue map[string]bool    // payments that their provider has not executed, and after which three days of the load passed
 	unended map[string]Payment // payments that their provider leaves without an outcome
 	lost    map[string]Call    // payments of a lost time
 	of      map[string]string  // the company of each payment
@@ -149,7 +150,7 @@ type caseJudge struct {
 }
 
 func (h *History) caseJudge() *caseJudge {
-	j := &caseJudge{h, map[string]bool{}, h.unendedPayments(), h.lostPayments(), map[string]string{}, map[[2]string]bool{}}
+	j := &caseJudge{h, map[string]bool{}, map[string]bool{}, h.unendedPayments(), h.lostPayments(), map[string]string{}, map[[2]string]bool{}}
 	bank, orders := h.executed(), map[string][]Call{}
 	for _, c := range h.Calls {
 		if isOrder(c) {
@@ -159,7 +160,9 @@ func (h *History) caseJudge() *caseJudge {
 	}
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
-			j.late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && slices.ContainsFunc(orders[p.Reference], h.mayBeLate)
+			executed := bank[p.Reference].Executions > 0
+			j.late[p.Reference] = p.State == failed && executed && slices.ContainsFunc(orders[p.Reference], h.mayBeLate)
+			j.overdue[p.Reference] = !executed && slices.ContainsFunc(orders[p.Reference], h.isOverdue)
 			j.of[p.Reference] = b.Reference
 		}
 	}
@@ -169,6 +172,7 @@ func (h *History) caseJudge() *caseJudge {
 // finding says what is wrong with the case, or "".
 func (j *caseJudge) finding(c Case) string {
 	_, open := j.unended[c.Subject]
+	open = open || c.Reason == unresolved && j.overdue[c.Subject]
 	name := [2]string{c.Reason, c.Subject}
 	twice := j.seen[name]
 	j.seen[name] = true
@@ -212,6 +216,19 @@ func (h *History) mayBeLate(order Call) bool {
 		}
 		return to >= begin-before && from <= end+after
 	})
+}
+
+// isOverdue reports whether three days of the load passed after the order. Kobo believes that a provider has no such reference only after a
+// quarter of an hour without a jump of the clock, or a start of the program that asks. A load may leave none for three days of its clock.
+func (h *History) isOverdue(order Call) bool {
+	const tooOld = 71 * time.Hour // the schedule has its last question between 71 and 72 hours
+	var passed time.Duration
+	for _, b := range h.Breaks {
+		if b.Kind == clockJump && b.At.Microseconds() >= order.Begin {
+			passed += b.For
+		}
+	}
+	return passed >= tooOld
 }
 
 // brokeBy reports whether the run did one of these things to Kobo.

@@ -477,3 +477,26 @@ func TestALoadOfDaysHasDecisions(t *testing.T) {
 		}
 	}
 }
+
+// A payment that its provider never got may become a case by its age, if three days of the load passed after its order.
+func TestAnOldOrderMayBeACase(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		jumps []time.Duration
+		order time.Duration
+		want  bool
+	}{
+		"three days after it":      {[]time.Duration{day, day, day}, 0, true},
+		"two days after it":        {[]time.Duration{day, day}, 0, false},
+		"one of three before it":   {[]time.Duration{day, day, day}, 90 * time.Second, false},
+		"three days and a quarter": {[]time.Duration{day, 15 * time.Minute, day, day}, 90 * time.Second, false},
+	} {
+		h := &History{}
+		for n, by := range c.jumps {
+			h.Breaks = append(h.Breaks, Break{Kind: clockJump, At: time.Duration(n+1) * time.Minute, For: by})
+		}
+		if got := h.isOverdue(Call{Begin: c.order.Microseconds()}); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -126,11 +126,11 @@ func TestTheScheduleFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
-// Each fortieth break lets a day pass, so three days have passed after 120.
+// Each twentieth break lets a day pass, so three days have passed after sixty.
 func TestDaysPassDuringALongLoad(t *testing.T) {
 	b, r := &breaker{programs: make([]*program, 3)}, scheduleOf(7)
-	for n := range 120 {
-		if p := b.next(r); (p == plan{kind: clockJump, after: p.after, length: 24 * time.Hour, target: p.target}) != (n%40 == 39) {
+	for n := range 60 {
+		if p := b.next(r); (p == plan{kind: clockJump, after: p.after, length: 24 * time.Hour, target: p.target}) != (n%20 == 19) {
 			t.Errorf("break %d is %+v", n+1, p)
 		}
 	}
