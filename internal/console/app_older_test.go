@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
 	who "github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -31,16 +32,23 @@ func TestACompanyReadsItsListsToTheEnd(t *testing.T) {
 		}
 		var token struct{ AccessToken string }
 		w.asCompany("POST", "/api/v1/auth/generate-token/"+w.company.Reference, "", nil, &token)
-		n := 0
+		n := int64(0)
 		add := func() {
 			w.t.Helper()
 			n++
-			w.payout("0123456710", 10+n)
+			w.payout("0123456710", 10+int(n))
 			w.asCompany("POST", "/sandbox/credit", "", map[string]any{"accountNumber": w.company.SettlementAccountNumber, "amount": 100 + n}, nil)
 			w.asCompany("POST", "/api/v1/virtual-account/generate", token.AccessToken, map[string]any{"amount": 700, "externalReference": fmt.Sprint("order ", n)}, nil)
 			w.plant(`INSERT INTO customer (company_id, id, number, first_name, middle_name, last_name, email, phone_number, date_of_birth, address, search,
 				status, created_at, updated_at) VALUES ($1, $2, $3, 'Ngozi', '', 'Okafor', $2, '08031234567', '1990-05-17', '', 'ngozi', 'ACTIVE', 1, 1)`,
 				w.company.Reference, id.New(), 2_000_000+n)
+			later(w.t, func() string { // the bank's notification is worked after the sandbox has answered
+				booked, err := db.One(w.t.Context(), w.app.DB, db.Value[int64], `SELECT count(*) FROM settlement_credit WHERE company_id = $1`, w.company.Reference)
+				if err != nil || booked < n {
+					return fmt.Sprintf("%d of %d credits are booked, %v", booked, n, err)
+				}
+				return ""
+			})
 			if err := w.app.Webhooks.Settled(w.t.Context()); err != nil {
 				w.t.Fatal(err)
 			}

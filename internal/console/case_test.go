@@ -101,7 +101,8 @@ func TestACaseHasTheTimelineOfItsPayment(t *testing.T) {
 		p, reference := w.signIn("dev"), w.payout("0123456708", 900_000) // the bank accepts it and never says more
 		w.asCompany("POST", "/sandbox/clock", "", map[string]any{"advance": "2h"}, nil)
 		later(t, func() string {
-			if text := p.read("/console/p/" + reference); !strings.Contains(text, "Asked again 6 times until ") {
+			text := p.read("/console/p/" + reference)
+			if !strings.Contains(text, "Asked again 6 times until ") || !strings.Contains(text, " sent the request") { // the request log is written later
 				return text
 			}
 			return ""
