@@ -15,17 +15,17 @@ import (
 
 // ListAPIKeys lists the company's own API keys, newest first.
 func (h *handlers) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error) {
-	var uses map[string]request.Use
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, func(k company.Key) APIKey { return h.apiKey(ctx, k, uses[k.ID]) },
-		func(offset, limit int) ([]company.Key, int, error) {
-			reference := callOf(ctx).company
-			list, total, err := h.Companies.PageOfKeys(ctx, reference, offset, limit)
-			if err != nil {
-				return nil, 0, err
-			}
-			uses, err = h.Requests.Uses(ctx, reference, each(list, func(k company.Key) string { return k.ID }))
-			return list, total, err
-		})
+	reference := callOf(ctx).company
+	list, meta, err := turned(ctx, r.Params.Page, r.Params.PageSize, func(offset, limit int) ([]company.Key, int, error) {
+		return h.Companies.PageOfKeys(ctx, reference, offset, limit)
+	}, func(cursor string, limit int) ([]company.Key, error) {
+		return h.Companies.KeysAfter(ctx, reference, cursor, limit)
+	})
+	if err != nil {
+		return nil, err
+	}
+	uses, err := h.Requests.Uses(ctx, reference, each(list, func(k company.Key) string { return k.ID }))
+	rows := each(list, func(k company.Key) APIKey { return h.apiKey(ctx, k, uses[k.ID]) })
 	return ListAPIKeys200JSONResponse{Status: "success", Data: APIKeyPage{Data: rows, Meta: meta}}, err
 }
 

@@ -21,8 +21,22 @@ func WithTurn(ctx context.Context, t *Turn) context.Context {
 	return context.WithValue(ctx, turnKey{}, t)
 }
 
+func turnOf(ctx context.Context) (*Turn, bool) {
+	turn, has := ctx.Value(turnKey{}).(*Turn)
+	return turn, has
+}
+
 // placed is a row that has a place in its list, which a cursor names.
 type placed interface{ Cursor() string }
+
+// takeOf cuts the row that follows a page of some size, and leaves the next place in the turn.
+func takeOf[T placed](turn *Turn, list []T, size int) []T {
+	if turn.Next = ""; len(list) <= size {
+		return list
+	}
+	turn.Next = list[size-1].Cursor()
+	return list[:size]
+}
 
 // turned returns a page of a list: the rows after the cursor of the request's turn, or else the page with a number. The function
 // find returns a numbered page and the total count, and follow returns the rows after a cursor.
@@ -30,16 +44,13 @@ func turned[T placed](
 	ctx context.Context, number, size string, find func(offset, limit int) ([]T, int, error), follow func(cursor string, limit int) ([]T, error),
 ) ([]T, ListMeta, error) {
 	p, at := contract.NewPage(number, size), callOf(ctx).request.URL
-	turn, has := ctx.Value(turnKey{}).(*Turn)
+	turn, has := turnOf(ctx)
 	if !has {
 		list, total, err := find(p.Offset(), p.Size)
 		return list, p.Meta(at, len(list), total), err
 	}
 	list, err := follow(turn.After, p.Size+1)
-	if turn.Next = ""; len(list) > p.Size {
-		list = list[:p.Size]
-		turn.Next = list[p.Size-1].Cursor()
-	}
+	list = takeOf(turn, list, p.Size)
 	return list, p.Meta(at, len(list), len(list)), err
 }
 

@@ -1,6 +1,7 @@
 package company
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -114,6 +115,21 @@ func (s *Service) PageOfKeys(ctx context.Context, reference string, offset, limi
 		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
 		limit, offset, reference)
 	return list, int(total), err
+}
+
+// Cursor returns the place of an API key in the list of its company.
+func (k Key) Cursor() string { return db.Place{At: clock.Micros(k.CreatedAt), ID: k.ID}.Cursor() }
+
+// KeysAfter returns at most limit API keys of a company, the newest first, as PageOfKeys does. They follow the key with the cursor
+// after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid. The id begins with the time, so it alone
+// says what follows.
+func (s *Service) KeysAfter(ctx context.Context, reference, after string, limit int) ([]Key, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.db, keys.Scan, `SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 AND id < $2
+		ORDER BY id DESC LIMIT $3`, reference, cmp.Or(at.ID, id.Above), limit)
 }
 
 func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID string, now time.Time) error {

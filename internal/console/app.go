@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/api"
@@ -255,6 +256,27 @@ func rowsAfter[R any](v *visit, path, after string) (out pageOfOwn[R], err error
 	out.rows = l.Data.Data
 	return out, err
 }
+
+// ownRowsByCursor is ownRows for a list that goes on by cursor for programs too. The API calls the place cursor.
+func ownRowsByCursor[R any](v *visit, path string, more ...string) (pageOfOwn[R], error) {
+	q := v.askedQuery(more...)
+	if after := q.Get("after"); after != "" {
+		q.Set("cursor", after)
+	}
+	q.Del("after")
+	var l one[struct {
+		Data []R     `json:"data"`
+		Next *string `json:"next"`
+	}]
+	_, err := v.ask(http.MethodGet, path+"?"+q.Encode(), nil, &l)
+	if err != nil && slices.ContainsFunc(fault.Of(err).Details, func(of string) bool { return strings.HasPrefix(of, `"cursor" `) }) {
+		err = errCursor.Because(err)
+	}
+	return pageOfOwn[R]{l.Data.Data, l.Data.Next}, err
+}
+
+// errCursor refuses a place in a list as the list itself does.
+var errCursor = fault.New(fault.Invalid, `"after" is not a cursor of this list`)
 
 // asked returns the query of the page for the companies' API, with further pairs of name and value.
 func (v *visit) asked(more ...string) string {

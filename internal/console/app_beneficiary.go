@@ -2,10 +2,8 @@ package console
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -16,36 +14,39 @@ const keptAt = "/app/payouts/kept"
 
 func (c *console) beneficiaryRoutes() map[string]route {
 	return map[string]route{
-		"GET " + keptAt:              {show: showKept, query: []string{"page"}},
+		"GET " + keptAt:              {show: showKept, query: []string{"after"}},
 		"POST " + keptAt:             {do: keepAccount, on: (*visit).keepPage, proof: recentProof},
 		"POST " + keptAt + "/remove": {show: showKept, do: forgetAccount, proof: recentProof},
 	}
 }
 
 // keptPerPage is how many kept accounts a page shows. The form of a payout offers all.
-const keptPerPage = 100
+const keptPerPage = 50
 
 // keptAccounts is a page of the accounts that the company has kept.
 type keptAccounts struct {
 	rows []payout.Beneficiary
 	all  int
-	meta contract.Meta
+	next *string // the cursor of the next page, or nil
 }
 
 func showKept(v *visit) (view, error) {
 	if _, err := v.ask("GET", "/api/v1/company", nil, nil); err != nil {
 		return view{}, err // the company may not use Kobo now
 	}
-	all, err := v.Payouts.Beneficiaries(v.Context(), v.who.Company)
+	all, err := v.Payouts.CountBeneficiaries(v.Context(), v.who.Company)
 	if err != nil {
 		return view{}, err
 	}
-	k := keptAccounts{all: len(all), meta: contract.Meta{Page: 1, TotalPages: (len(all) + keptPerPage - 1) / keptPerPage}}
-	if n, err := strconv.Atoi(v.filter("page", "1")); err == nil && n > 1 {
-		k.meta.Page = min(n, payout.MaxBeneficiaries)
+	k := keptAccounts{all: all}
+	if k.rows, err = v.Payouts.BeneficiariesAfter(v.Context(), v.who.Company, v.filter("after", ""), keptPerPage+1); err != nil {
+		return view{}, err
 	}
-	from := min((k.meta.Page-1)*keptPerPage, len(all))
-	k.rows = all[from:min(from+keptPerPage, len(all))]
+	if len(k.rows) > keptPerPage {
+		k.rows = k.rows[:keptPerPage]
+		next := k.rows[keptPerPage-1].Cursor()
+		k.next = &next
+	}
 	if v.readsMasked() {
 		for i := range k.rows {
 			k.rows[i].Label = report.MaskText(k.rows[i].Label)

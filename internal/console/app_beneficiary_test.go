@@ -64,7 +64,7 @@ func TestACompanyKeepsAccounts(t *testing.T) {
 		}
 		bola.says(list, "Rent of <Ikeja>", name, account)
 		bola.lacks("/app/p/"+paid, "Keep this account")
-		bola.says(list+"?page=92233720368547760", "Kept accounts")
+		bola.says(list+"?after=LTEvYQ", "Kept accounts", "There is nothing older.")
 		vera.says(list, name, "******6710", "Rent of <Ikeja>, *********6543")
 		vera.lacks(list, account, "987 6543", "/app/payouts/kept/remove")
 		eve.lacks(list, name, "6710")

@@ -124,24 +124,19 @@ func bulkChip(state string) (kind, word string) {
 }
 
 func showBulks(v *visit) (view, error) {
-	var l struct {
-		Data struct {
-			Data []bulk  `json:"data"`
-			Next *string `json:"next"`
-		} `json:"data"`
-	}
-	if _, err := v.ask("GET", "/api/v1/settlement/bulk-payout"+v.asked("limit", "50"), nil, &l); err != nil {
-		return view{}, err
-	}
-	t := table{
-		title: "Bulk payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[1].path, above: bulkButton(v), below: olderOwn(v, "cursor", optional(l.Data.Next)),
-		head: []string{"Time", "Lines", "Amount", "State", "Paid", "Failed", "Not known", "Open"}, nothing: "There is no bulk payout yet.",
-	}
-	waiting, err := v.waitingBulks(l.Data.Data)
+	l, err := ownRowsByCursor[bulk](v, "/api/v1/settlement/bulk-payout", "limit", "50")
 	if err != nil {
 		return view{}, err
 	}
-	for _, b := range l.Data.Data {
+	t := table{
+		title: "Bulk payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[1].path, above: bulkButton(v), next: l.next,
+		head: []string{"Time", "Lines", "Amount", "State", "Paid", "Failed", "Not known", "Open"}, nothing: "There is no bulk payout yet.",
+	}
+	waiting, err := v.waitingBulks(l.rows)
+	if err != nil {
+		return view{}, err
+	}
+	for _, b := range l.rows {
 		kind, word := v.chipOfBulk(b, waiting[b.ID])
 		t.rows = append(t.rows, []cell{
 			time_(b.CreatedAt), text(strconv.Itoa(b.Lines)), sum(b.Amount), state(kind, word),

@@ -7,12 +7,11 @@ import (
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/api"
-	"github.com/kobo-waas/kobo/internal/contract"
 )
 
 func (c *console) keyRoutes() map[string]route {
 	return map[string]route{
-		"GET /app/developers":                                     {show: showKeys, query: []string{"page"}},
+		"GET /app/developers":                                     {show: showKeys, query: []string{"after"}},
 		"POST /app/developers/keys":                               {show: showKeys, do: issueOwnKey, proof: newProof},
 		"POST /app/developers/keys/{id}/revoke":                   {show: showKeys, do: revokeOwnKey, proof: recentProof},
 		"GET /app/developers/keys/{n}":                            {show: showNewKey},
@@ -32,13 +31,13 @@ func (c *console) keyRoutes() map[string]route {
 }
 
 func showKeys(v *visit) (view, error) {
-	var l listOf[api.APIKey]
-	if _, err := v.ask("GET", "/api/v1/company/api-keys"+v.asked(), nil, &l); err != nil {
+	l, err := ownRows[api.APIKey](v, "/api/v1/company/api-keys")
+	if err != nil {
 		return view{}, err
 	}
 	var company one[api.Company]
-	_, err := v.ask("GET", "/api/v1/company", nil, &company)
-	return view{title: "API keys", item: "developers", body: keysPage(v, l.Data.Data, l.Data.Meta, company.Data.TwoPeople)}, err
+	_, err = v.ask("GET", "/api/v1/company", nil, &company)
+	return view{title: "API keys", item: "developers", body: keysPage(v, l, company.Data.TwoPeople)}, err
 }
 
 // newKey is an API key as the page that shows it once has it.
@@ -293,6 +292,3 @@ func resendDelivery(v *visit) (string, error) {
 	_, err := v.ask("POST", "/api/v1/webhooks/deliveries/"+url.PathEscape(v.PathValue("id"))+"/resend", nil, nil)
 	return "/app/developers/webhooks/" + url.PathEscape(v.field("webhook")), err
 }
-
-// pagesOf is the pager of a list of the companies' API.
-func pagesOf(v *visit, m contract.Meta) component { return pager(v, max(m.Page, 1), m.TotalPages) }

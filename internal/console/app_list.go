@@ -43,7 +43,7 @@ func (c *console) listRoutes() map[string]route {
 		"GET /app/services":                {show: showOwnCards, query: paged},
 		"GET /app/services/purchases":      {show: showPurchases, query: stated},
 		"GET /app/services/crypto":         {show: showDeposits, query: stated},
-		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "from", "to", "period", "cursor"}},
+		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "from", "to", "period", "after"}},
 		"GET /app/developers/events":       {show: showOwnEvents, query: []string{"after"}},
 	}
 }
@@ -212,31 +212,25 @@ func showOwnCards(v *visit) (view, error) {
 
 // showRequests lists what the company's programs and people have sent.
 func showRequests(v *visit) (view, error) {
-	var l struct {
-		Data struct {
-			Data []struct {
-				CreatedAt      string  `json:"createdAt"`
-				Method         string  `json:"method"`
-				Path           string  `json:"path"`
-				Status         int     `json:"status"`
-				Reason         *string `json:"reason"`
-				DurationMs     int     `json:"durationMs"`
-				RequestID      string  `json:"requestId"`
-				IdempotencyKey *string `json:"idempotencyKey"`
-				APIKeyID       *string `json:"apiKeyId"`
-				APIKeyEnding   *string `json:"apiKeyEnding"`
-				SourceAddress  string  `json:"sourceAddress"`
-			} `json:"data"`
-			Next *string `json:"next"`
-		} `json:"data"`
+	type row struct {
+		CreatedAt      string  `json:"createdAt"`
+		Method         string  `json:"method"`
+		Path           string  `json:"path"`
+		Status         int     `json:"status"`
+		Reason         *string `json:"reason"`
+		DurationMs     int     `json:"durationMs"`
+		RequestID      string  `json:"requestId"`
+		IdempotencyKey *string `json:"idempotencyKey"`
+		APIKeyID       *string `json:"apiKeyId"`
+		APIKeyEnding   *string `json:"apiKeyEnding"`
+		SourceAddress  string  `json:"sourceAddress"`
 	}
-	_, err := v.ask("GET", "/api/v1/request-log"+v.asked(), nil, &l)
+	l, err := ownRowsByCursor[row](v, "/api/v1/request-log")
 	t := table{
 		title: "Requests", item: "developers", tabs: developerTabs, tab: developerTabs[1].path,
-		head: []string{"Time", "Request", "Answer", "Took", "From", "Request id"}, nothing: "No request of the last 30 days.", above: requestFilters(v),
-		below: olderOwn(v, "cursor", optional(l.Data.Next)),
+		head: []string{"Time", "Request", "Answer", "Took", "From", "Request id"}, nothing: "No request of the last 30 days.", above: requestFilters(v), next: l.next,
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range l.rows {
 		kind, from := "ok", r.SourceAddress
 		if r.Status >= 500 {
 			kind = "failed"
@@ -255,32 +249,22 @@ func showRequests(v *visit) (view, error) {
 	return t.view(v), err
 }
 
+// showOwnEvents lists the events of the company that are not archived, the newest first.
 func showOwnEvents(v *visit) (view, error) {
-	var l struct {
-		Data struct {
-			Data []struct {
-				ID        string `json:"id"`
-				Sequence  int64  `json:"sequence"`
-				Event     string `json:"event"`
-				CreatedAt string `json:"createdAt"`
-			} `json:"data"`
-			HasMore bool `json:"hasMore"`
-		} `json:"data"`
+	type row struct {
+		ID        string `json:"id"`
+		Sequence  int64  `json:"sequence"`
+		Event     string `json:"event"`
+		CreatedAt string `json:"createdAt"`
 	}
-	_, err := v.ask("GET", "/api/v1/events"+v.asked("limit", "50"), nil, &l)
+	l, err := rowsAfter[row](v, "/api/v1/events?limit=50", v.filter("after", ""))
 	t := table{
-		title: "Events", item: "developers", tabs: developerTabs, tab: developerTabs[2].path,
-		head: []string{"Number", "Time", "Event", "Id"}, nothing: "There is no event after this one.",
+		title: "Events", item: "developers", tabs: developerTabs, tab: developerTabs[2].path, next: l.next,
+		head: []string{"Number", "Time", "Event", "Id"}, nothing: "There is no event yet. Each change that concerns your programs makes one.",
 	}
-	last := ""
-	for _, r := range l.Data.Data {
-		last = strconv.FormatInt(r.Sequence, 10)
-		t.rows = append(t.rows, []cell{text(last), time_(r.CreatedAt), {text: r.Event, code: true}, reference(r.ID)})
+	for _, r := range l.rows {
+		t.rows = append(t.rows, []cell{text(strconv.FormatInt(r.Sequence, 10)), time_(r.CreatedAt), {text: r.Event, code: true}, reference(r.ID)})
 	}
-	if !l.Data.HasMore {
-		last = ""
-	}
-	t.below = newerOwn(v, "after", last)
 	return t.view(v), err
 }
 

@@ -47,7 +47,7 @@ func TestAStatementIsAFile(t *testing.T) {
 				t.Errorf("%s: %d %v %.60q", format, g.status, g.header, g.text)
 			}
 		}
-		for query, want := range map[string]int{"settlementId=2": http.StatusNotFound, "settlementId=x": http.StatusUnprocessableEntity, "settlementId=1&format=doc": http.StatusUnprocessableEntity} {
+		for query, want := range map[string]int{"settlementId=2": http.StatusNotFound, "settlementId=x": http.StatusBadRequest, "settlementId=1&format=doc": http.StatusBadRequest} {
 			if g := bola.get("/app/money/statement?" + query); g.status != want || !strings.Contains(g.text, "<html") {
 				t.Errorf("%s: %d %.200s", query, g.status, g.text)
 			}

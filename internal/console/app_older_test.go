@@ -88,10 +88,11 @@ func TestAWrongCursorOfACompanyHasAPage(t *testing.T) {
 	ada := w.seat(w.company.Reference, "ada", who.Owner)
 	for _, path := range []string{
 		"/app/payouts", "/app/money", "/app/money/ledger", "/app/money/virtual-accounts", "/app/customers", "/app/customers/c1", "/app/services",
-		"/app/services/purchases", "/app/services/crypto", "/app/approvals", "/app/settings/proof",
+		"/app/services/purchases", "/app/services/crypto", "/app/approvals", "/app/settings/proof", "/app/payouts/bulk", "/app/payouts/kept",
+		"/app/developers", "/app/developers/requests", "/app/developers/events",
 	} {
-		g := ada.get(path + "?after=" + id.New())
-		if text := html.UnescapeString(g.text); g.status != http.StatusUnprocessableEntity || !strings.Contains(text, `"after" is not a cursor of this list`) {
+		g := ada.get(path + "?after=zzz!" + id.New())
+		if text := html.UnescapeString(g.text); g.status != http.StatusBadRequest || !strings.Contains(text, `"after" is not a cursor of this list`) {
 			t.Errorf("%s: %d, %s", path, g.status, text)
 		}
 		if g := ada.get(path + "?page=2"); g.status != http.StatusBadRequest {

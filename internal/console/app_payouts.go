@@ -21,7 +21,7 @@ func (c *console) payoutRoutes() map[string]route {
 		"POST /app/payouts/check":            {show: showNewPayout, do: checkPayout, proof: recentProof},
 		"GET /app/payouts/confirm/{n}":       {show: showConfirm},
 		"POST /app/payouts/confirm/{n}":      {show: showConfirm, do: sendPayout, proof: newProof},
-		"GET /app/payouts/bulk":              {show: showBulks, query: []string{"cursor"}},
+		"GET /app/payouts/bulk":              {show: showBulks, query: []string{"after"}},
 		"GET /app/payouts/bulk/new":          {show: showNewBulk, query: []string{"instead"}},
 		"POST /app/payouts/bulk/new":         {show: showNewBulk, do: openBulk, proof: recentProof},
 		"GET /app/payouts/bulk/{id}":         {show: showBulk, query: []string{"after", "show"}},

@@ -34,7 +34,6 @@ type table struct {
 	nothing     string  // what the page says while there is nothing
 	other       pageTab // where what somebody misses here may be; zero for nowhere
 	above       component
-	below       component
 	named       []string     // the keys of the rows, if the rows have less than all columns
 	choice      columnChoice // of the columns; zero for a list without a choice
 }

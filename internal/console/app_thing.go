@@ -202,11 +202,31 @@ func (t thing) sentenceFor(now time.Time) string {
 	case t.Status == "PENDING":
 		return "We do not know yet whether it was carried out. The money waits in clearing. Do not pay again."
 	case t.Status == "SUCCESS":
-		return "The provider has confirmed it."
+		return t.confirmedWords(now)
 	case t.Status == "REVERSED":
-		return "It was carried out and came back. The money is back in your account."
+		return "It was carried out and came back. The money is back in your account" + t.returnWords(now)
 	}
-	return "It was not carried out. The money is back in your account."
+	return "It was not carried out. The money is back in your account" + t.returnWords(now)
+}
+
+// confirmedWords says who has confirmed the payment: of a payout with the time and the session ID.
+func (t thing) confirmedWords(now time.Time) string {
+	if t.payout == nil || t.payout.CompletedAt == nil {
+		return "The provider has confirmed it."
+	}
+	out := "Confirmed by the bank " + atTime(instant(*t.payout.CompletedAt), now)
+	if t.payout.SessionID != nil {
+		out += ", session " + *t.payout.SessionID
+	}
+	return out + "."
+}
+
+// returnWords says how much of a payout came back, and when, at the end of a sentence.
+func (t thing) returnWords(now time.Time) string {
+	if t.payout == nil || t.payout.CompletedAt == nil {
+		return "."
+	}
+	return ": " + naira(t.payout.Amount+t.payout.Fee) + " " + atTime(instant(*t.payout.CompletedAt), now) + "."
 }
 
 // told returns a payment as the operators' timeline has it, without the provider: where the money is, what a customer may be

@@ -59,7 +59,7 @@ var changes = []change{
 		name: "bank-account", operation: "attachBankAccount", title: "Attach a bank account", role: operator.Finance,
 		fields: []field{
 			accountField,
-			{name: "bank", label: "Bank", kind: "choice", choices: []choice{{"safehaven", "Safe Haven"}}},
+			{name: "bank", label: "Bank", kind: "bank"},
 			{name: "number", label: "Account number", kind: "text", help: "Ten digits."},
 			{name: "holder", label: "Account name", kind: "text", help: "As payers see it."},
 		},

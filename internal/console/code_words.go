@@ -57,10 +57,24 @@ func providerName(code string) string {
 	return sentence(code)
 }
 
-// providerChoices are the providers, to choose one of them.
-func providerChoices() []choice {
-	out := []choice{{"", "Every provider"}}
-	for _, code := range slices.Sorted(maps.Keys(providerNames)) {
+// providerChoices are the configured providers, and the one of the address, to choose one of them.
+func (v *visit) providerChoices() []choice {
+	codes := slices.Collect(maps.Keys(v.Providers))
+	if of := v.filter("provider", ""); of != "" && !slices.Contains(codes, of) {
+		codes = append(codes, of)
+	}
+	return append([]choice{{"", "Every provider"}}, providerLabels(codes)...)
+}
+
+// bankChoices are the configured banks, to choose one of them.
+func (v *visit) bankChoices() []choice {
+	return providerLabels(slices.DeleteFunc(slices.Collect(maps.Keys(v.Providers)), func(code string) bool {
+		return !slices.Contains(v.Providers[code], "bank")
+	}))
+}
+
+func providerLabels(codes []string) (out []choice) {
+	for _, code := range slices.Sorted(slices.Values(codes)) {
 		out = append(out, choice{code, providerName(code)})
 	}
 	return out

@@ -43,8 +43,9 @@ type Config struct {
 	// Operations and Settlements count what needs a person.
 	Operations  *operation.Service
 	Settlements *settlement.Service
-	Payouts     *payout.Service // finds payments that may be the double of a new one
-	Chains      *crypto.Service // names networks
+	Payouts     *payout.Service     // finds payments that may be the double of a new one
+	Chains      *crypto.Service     // names networks
+	Providers   map[string][]string // what each configured provider does, by its name
 	Events      *event.Service
 	People      *person.Service
 	Clock       clock.Clock // the time that pages show; sandbox mode moves it

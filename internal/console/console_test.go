@@ -13,7 +13,7 @@ import (
 )
 
 // pages are the addresses of the pages that every operator may read.
-var pages = []string{"/console/overview", "/console/payments", "/console/payments?word=unknown&kind=payout", "/console/cases", "/console/waiting", "/console/waiting?tab=by-me", "/console/waiting?tab=decided", "/console/me", "/console/people"}
+var pages = []string{"/console/overview", "/console/payments", "/console/payments?state=unknown&kind=payout", "/console/cases", "/console/waiting", "/console/waiting?tab=by-me", "/console/waiting?tab=decided", "/console/me", "/console/people"}
 
 func TestNobodyReadsAPageWithoutASession(t *testing.T) {
 	w := open(t)

@@ -77,7 +77,42 @@ func TestAWrongCursorAtTheDeskHasAPage(t *testing.T) {
 			t.Errorf("%s: %d, %s", path, g.status, g.text)
 		}
 	}
+	for _, list := range []string{"accounts/1", "customers", "virtual-accounts", "cards", "events", "deliveries"} {
+		path := "/console/companies/" + w.company.Reference + "/" + list
+		for _, cursor := range []string{"zzz!", "LTEvYQ", "50.0", id.Cuid()} {
+			if g := p.get(path + "?after=" + cursor); g.status != http.StatusBadRequest || !strings.Contains(html.UnescapeString(g.text), `"after" is not a cursor of this list`) {
+				t.Errorf("%s: %d, %s", path, g.status, g.text)
+			}
+		}
+	}
 	if g := p.get("/console/waiting?after=LTEvYQ"); g.status != http.StatusBadRequest {
 		t.Errorf("what waits has another page: %d", g.status)
 	}
+}
+
+// Somebody who has asked for an adjustment withdraws it, and cannot approve it.
+func TestAnAdjustmentIsWithdrawn(t *testing.T) {
+	each(t, func(w *world) {
+		dev, err := w.app.Operators.Find(t.Context(), "dev")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		a, err := w.app.Settlements.Adjust(t.Context(), dev, settlement.Adjustment{
+			Company: w.company.Reference, SettlementID: 1, Amount: 500, Direction: settlement.DirectionCredit, Reason: "typed wrong",
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		p, path := w.signIn("dev"), "/console/adjustments/"+a.ID
+		p.says(path, "Until then you can withdraw it.", "Withdraw it")
+		p.lacks(path, "Approve ₦5.00")
+		if g := p.submit(path, path+"/reject", map[string]string{"note": "it was another account"}); g.status != http.StatusSeeOther {
+			w.t.Fatalf("%d, %s", g.status, g.text)
+		}
+		p.says(path, "Rejected, nothing moved", "it was another account")
+		p.lacks("/console/waiting?tab=by-me", path)
+		p.says("/console/payments", `<option value="safehaven">Safe Haven</option>`)
+		p.says("/console/companies/"+w.company.Reference+"/change/bank-account", `<option value="safehaven">Safe Haven</option>`)
+		p.lacks("/console/companies/"+w.company.Reference+"/change/bank-account", "VTpass")
+	})
 }

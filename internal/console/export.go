@@ -120,7 +120,10 @@ func exportingOfAll(download func(v *visit) error) func(v *visit) error {
 
 // exportPayments sends all payments that pass the filters. The audit log says once who has exported what.
 func exportPayments(v *visit) error {
-	q := v.paymentQuery()
+	q, err := v.paymentQuery()
+	if err != nil {
+		return err
+	}
 	q.Del("after")
 	if q.Get("to") == "" {
 		q.Set("to", v.now().UTC().Format(time.RFC3339Nano)) // so that the export ends

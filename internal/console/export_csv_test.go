@@ -86,21 +86,18 @@ func TestPaymentsAreExportedAsTheyAreFiltered(t *testing.T) {
 			t.Errorf("another company's payouts: %v", rows)
 		}
 		dev := w.signIn("dev")
-		for _, name := range []string{"state", "word"} {
-			page := dev.read("/console/payments?kind=payout&" + name + "=paid&least=200")
-			if strings.Count(page, "/console/p/") != 1 || !strings.Contains(page, "state: Paid ×") || !strings.Contains(page, "kind: Payouts ×") {
-				t.Errorf("%s: %s", name, page)
-			}
-			rows := dev.rowsOf("/console/payments.csv?kind=payout&" + name + "=paid&least=200")
-			if len(rows) != 1 || rows[0][5] != "250.50" || rows[0][3] != w.company.Reference {
-				t.Errorf("%s: %v", name, rows)
-			}
+		page := dev.read("/console/payments?kind=payout&state=paid&least=200")
+		if strings.Count(page, "/console/p/") != 1 || !strings.Contains(page, "state: Paid ×") || !strings.Contains(page, "kind: Payouts ×") {
+			t.Error(page)
+		}
+		if rows := dev.rowsOf("/console/payments.csv?kind=payout&state=paid&least=200"); len(rows) != 1 || rows[0][5] != "250.50" || rows[0][3] != w.company.Reference {
+			t.Error(rows)
 		}
 		if rows := dev.cellsOf("/console/payments.xlsx?kind=payout&state=failed"); len(rows) != 0 {
 			t.Errorf("%v", rows)
 		}
 		lines, _, err := w.app.Operators.SearchAudit(t.Context(), operator.AuditFilter{Action: "read.exportPayments"}, 10, 0)
-		if err != nil || len(lines) != 3 || lines[0].Subject != "kind=payout&state=failed" || lines[2].Operator != "dev" || lines[2].Subject != "kind=payout&state=paid&least=200" {
+		if err != nil || len(lines) != 2 || lines[0].Subject != "kind=payout&state=failed" || lines[1].Operator != "dev" || lines[1].Subject != "kind=payout&state=paid&least=200" {
 			t.Errorf("%v %v", lines, err)
 		}
 	})

@@ -3,7 +3,6 @@ package console
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -117,19 +116,12 @@ func (v *visit) back() string {
 	return from.RequestURI()
 }
 
-// page returns the address of another page of the same list.
-func (v *visit) page(n int) string {
-	q := v.URL.Query()
-	q.Set("page", strconv.Itoa(n))
-	return v.URL.Path + "?" + q.Encode()
-}
-
 // filter is a filter in the address of a list.
 type filter struct{ name, value string }
 
 // filterLabels are the words of filters whose name in the address is not a word of the screen.
 var filterLabels = map[string]string{
-	"word": "state", "least": "at least", "most": "at most", "externalReference": "own reference", "requestId": "request id", "idempotencyKey": "idempotency key",
+	"least": "at least", "most": "at most", "externalReference": "own reference", "requestId": "request id", "idempotencyKey": "idempotency key",
 	"action": "act", "settlementId": "account", "receiver": "received on", "tab": "list",
 }
 
@@ -149,7 +141,7 @@ func (f filter) shown() string {
 		return "all time"
 	case "kind":
 		some = kindChoices
-	case "word", "state":
+	case "state":
 		some = slices.Concat(wordChoices, depositChoices)
 	case "receiver":
 		some = receiverChoices
@@ -219,7 +211,7 @@ func dayWord(text string) string {
 // applied returns the filters in the address, without the place in the list.
 func (v *visit) applied() (out []filter) {
 	for _, name := range v.route.query {
-		if value := v.URL.Query().Get(name); value != "" && !slices.Contains(positions, name) && (name != "period" || v.filter("from", "") == "" && v.filter("to", "") == "") {
+		if value := v.URL.Query().Get(name); value != "" && name != "after" && (name != "period" || v.filter("from", "") == "" && v.filter("to", "") == "") {
 			out = append(out, filter{name, value})
 		}
 	}

@@ -87,7 +87,7 @@ func TestAFormWithoutASessionSaysThatNothingWasSent(t *testing.T) {
 	p.cookie = ""
 	const ended = "Your session has ended. Nothing was sent."
 	for from, want := range map[string]string{
-		"/console/payments?word=unknown": "/console/payments?word=unknown", "/console/cases/x/agreed": "/console/cases/x", "https://elsewhere.example/console/payments": "", "": "",
+		"/console/payments?state=unknown": "/console/payments?state=unknown", "/console/cases/x/agreed": "/console/cases/x", "https://elsewhere.example/console/payments": "", "": "",
 		"/console/nowhere": "", "/console/sign-in?to=%2Fconsole%2Fcases": "",
 	} {
 		if strings.HasPrefix(from, "/") {

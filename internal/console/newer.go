@@ -77,7 +77,7 @@ func (l *listNow) at(head int64, read func() ([]string, error)) ([]string, error
 
 // liveList returns the address of the stream about newer rows of the list on this page, or "" for an older page of a list.
 func (v *visit) liveList(rows []string) string {
-	if v.filter("after", "") != "" || v.filter("cursor", "") != "" || v.filter("page", "1") != "1" || v.problem != nil {
+	if v.filter("after", "") != "" || v.problem != nil {
 		return ""
 	}
 	q := url.Values{"of": {v.URL.RequestURI()}, "from": {wire(v.began.Add(-beforehand))}}
@@ -115,7 +115,7 @@ func (v *visit) listVisit() (*visit, error) {
 
 // isList reports whether a page has further pages.
 func (r route) isList() bool {
-	return slices.ContainsFunc(r.query, func(name string) bool { return name == "after" || name == "cursor" || name == "page" })
+	return slices.Contains(r.query, "after")
 }
 
 // name gives the parts of an address the names that they have in the pattern of its page.

@@ -79,7 +79,7 @@ func TestOnlyAListHasAStreamOfNewerRows(t *testing.T) {
 	}
 	later(t, func() string {
 		text := html.UnescapeString(ada.read("/app/developers/requests"))
-		older := regexp.MustCompile(`/app/developers/requests\?cursor=[^"]+`).FindString(text)
+		older := regexp.MustCompile(`/app/developers/requests\?after=[^"]+`).FindString(text)
 		if older == "" || !strings.Contains(text, "data-newer") {
 			return text
 		}

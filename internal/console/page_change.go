@@ -34,7 +34,7 @@ type change struct {
 // field is a field of the form of a change.
 type field struct {
 	name, label, help string
-	kind              string // text, naira, count, day, account, key, choice or bands
+	kind              string // text, naira, count, day, account, key, bank, choice or bands
 	optional          bool
 	choices           []choice
 	usual             string

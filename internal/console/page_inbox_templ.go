@@ -89,7 +89,7 @@ func inboxPage(v *visit, page admin.Notifications) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = choose(v, "provider", "Provider", providerChoices()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choose(v, "provider", "Provider", v.providerChoices()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -2,15 +2,17 @@ package console
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // paymentFilters are the names of the filters, as in the address.
-// state is the name of the filter in the design; word is the name in the operators' API, and old links have it.
-var paymentFilters = []string{"company", "kind", "state", "word", "provider", "from", "to", "least", "most", "period", "after"}
+// The operators' API calls the state word, because a payment has a state of its own there.
+var paymentFilters = []string{"company", "kind", "state", "provider", "from", "to", "least", "most", "period", "after"}
 
 func (c *console) paymentRoutes() map[string]route {
 	return map[string]route{
@@ -46,8 +48,12 @@ var (
 )
 
 func showPayments(v *visit) (view, error) {
+	q, err := v.paymentQuery()
+	if err != nil {
+		return view{}, err
+	}
 	var page admin.Payments
-	if _, err := v.call("listPayments", admin.Input{Query: v.paymentQuery()}, &page); err != nil {
+	if _, err := v.call("listPayments", admin.Input{Query: q}, &page); err != nil {
 		return view{}, err
 	}
 	shown, err := v.columns(paymentTabs[0].path)
@@ -55,7 +61,7 @@ func showPayments(v *visit) (view, error) {
 }
 
 // paymentQuery returns the filters of the address as the operators' API has them.
-func (v *visit) paymentQuery() url.Values {
+func (v *visit) paymentQuery() (url.Values, error) {
 	q := url.Values{}
 	for _, name := range paymentFilters {
 		if value := v.filter(name, ""); value != "" && name != "state" {
@@ -63,6 +69,13 @@ func (v *visit) paymentQuery() url.Values {
 		}
 	}
 	if word := v.filter("state", ""); word != "" {
+		if !slices.ContainsFunc(wordChoices, func(c choice) bool { return c.value == word }) {
+			why := fault.Newf(fault.Invalid, "No state has the name %q.", word)
+			for _, c := range wordChoices[1:] {
+				why.Details = append(why.Details, c.value+": "+c.label)
+			}
+			return nil, why
+		}
 		q.Set("word", word)
 	}
 	for _, name := range []string{"least", "most"} {
@@ -70,7 +83,7 @@ func (v *visit) paymentQuery() url.Values {
 			q.Set(name, plainAmount(value))
 		}
 	}
-	return v.spanned(q)
+	return v.spanned(q), nil
 }
 
 // paymentKeys returns what names each row.

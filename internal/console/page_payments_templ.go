@@ -69,7 +69,7 @@ func paymentsPage(v *visit, page admin.Payments, columns columnChoice) templ.Com
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = chooseAs(v, "state", "State", wordChoices, v.filter("state", v.filter("word", ""))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = chooseAs(v, "state", "State", wordChoices, v.filter("state", "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -77,7 +77,7 @@ func paymentsPage(v *visit, page admin.Payments, columns columnChoice) templ.Com
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = choose(v, "provider", "Provider", providerChoices()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choose(v, "provider", "Provider", v.providerChoices()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -97,7 +97,7 @@ func (s story) title() string {
 	case "withdrawal":
 		return who + " went out"
 	}
-	return sentence(s.Kind)
+	return kindWord(s.Kind)
 }
 
 // thing names the story without its counterparty, who may be a natural person.
@@ -147,7 +147,7 @@ func (s story) chip() (kind, word string) {
 	}
 	switch s.Status {
 	case "SUCCESS", "COMPLETED", "APPROVED":
-		return "ok", sentence(words(s.Status))
+		return "ok", s.doneWord()
 	case "SUSPENSE":
 		return "case", "Owner unknown"
 	case "ASSIGNED":
@@ -160,17 +160,6 @@ func (s story) chip() (kind, word string) {
 		return "case", "Case"
 	}
 	return "idle", sentence(words(s.Status))
-}
-
-// purpose returns what the provider does with the money: "paid", "delivered" or "funded".
-func (s story) purpose() string {
-	switch s.Kind {
-	case "vtu":
-		return "delivered"
-	case "card":
-		return "funded"
-	}
-	return "paid"
 }
 
 // place is where money can be.

@@ -41,7 +41,7 @@ func timelinePage(v *visit, s story) templ.Component {
 			}
 		}
 		var templ_7745c5c3_Var2 string
-		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(s.Kind))
+		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(kindWord(s.Kind))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page_timeline.templ`, Line: 10, Col: 21}
 		}

@@ -38,7 +38,7 @@ func (v *visit) hasSpan() bool { return slices.Contains(v.route.query, "period")
 // span returns the time that the list covers.
 func (v *visit) span() listSpan {
 	s := listSpan{from: v.filter("from", ""), to: v.filter("to", "")}
-	state := cmp.Or(v.filter("state", ""), v.filter("word", ""), v.filter("status", ""))
+	state := cmp.Or(v.filter("state", ""), v.filter("status", ""))
 	switch {
 	case s.from != "" || s.to != "" || v.filter("period", "") == "all":
 	case slices.ContainsFunc(exactFilters, func(name string) bool { return v.filter(name, "") != "" }):

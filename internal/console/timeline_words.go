@@ -108,6 +108,25 @@ func (s story) clockWords() string {
 	return "We do not know yet whether " + s.atProvider() + " has " + s.purpose() + " it."
 }
 
+// doneWord returns the word of the state of something that no provider is asked about, as the list of payments has it.
+func (s story) doneWord() string {
+	if s.isCredit() {
+		return "Received"
+	}
+	return "Booked"
+}
+
+// purpose returns what the provider does with the money: "paid", "delivered" or "funded".
+func (s story) purpose() string {
+	switch s.Kind {
+	case "vtu":
+		return "delivered"
+	case "card":
+		return "funded"
+	}
+	return "paid"
+}
+
 // clockMore returns where the money is meanwhile.
 func (s story) clockMore() string {
 	return naira(s.Amount+s.Fee) + " left the settlement account and waits in clearing. It is neither lost nor sent twice."
@@ -125,9 +144,17 @@ func firstWord(text string) string {
 	return word
 }
 
+// askedWords says how often the provider has been asked after the call.
+func askedWords(times int) string {
+	if times == 0 {
+		return "not asked again yet"
+	}
+	return "asked again " + count(times, "time", "times")
+}
+
 // clockAsked returns how often the provider has been asked.
 func (s story) clockAsked() string {
-	return "Asked " + count(int(s.Clock.Attempts), "time", "times") + " after the call. "
+	return sentence(askedWords(int(s.Clock.Attempts))) + ". "
 }
 
 // clockLater returns what happens if no answer comes.

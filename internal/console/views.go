@@ -18,15 +18,12 @@ import (
 // maxViewName is the longest name of a saved view in characters.
 const maxViewName = 60
 
-// positions are the names in an address that say where in a list a page is.
-var positions = []string{"page", "after", "cursor"}
-
 // savedView is a view that a person has saved.
 type savedView struct{ name, address string }
 
 // filters are the names of the filters of a page.
 func (r route) filters() []string {
-	return slices.DeleteFunc(slices.Clone(r.query), func(name string) bool { return slices.Contains(positions, name) })
+	return slices.DeleteFunc(slices.Clone(r.query), func(name string) bool { return name == "after" })
 }
 
 // isSavable reports whether a page is a list with filters.
@@ -53,7 +50,7 @@ func (v *visit) viewAddress(address string) (string, error) {
 	kept := url.Values{}
 	for name, values := range at.Query() {
 		switch {
-		case slices.Contains(positions, name) || values[0] == "":
+		case name == "after" || values[0] == "":
 		case !slices.Contains(to.filters(), name):
 			return "", fault.Newf(fault.Invalid, "The list knows no filter with the name %q.", name)
 		default:

@@ -40,7 +40,7 @@ func TestAPersonSavesViews(t *testing.T) {
 		dev.says(stuck, link+` aria-current="page"`)
 		other.lacks("/console/payments", link)
 		other.read(stuck)
-		if g := bola.saves("/app/payouts?status=FAILED&page=2", "Failed"); g.location != "/app/payouts?status=FAILED" {
+		if g := bola.saves("/app/payouts?status=FAILED&after=MQ", "Failed"); g.location != "/app/payouts?status=FAILED" {
 			t.Errorf("%d to %q: %s", g.status, g.location, g.text)
 		}
 		bola.says("/app/search", `href="/app/payouts?status=FAILED"`)

@@ -143,7 +143,10 @@ func (v *visit) opens(page string) bool {
 func (v *visit) checkQuery() error {
 	for name := range v.URL.Query() {
 		if !slices.Contains(v.route.query, name) {
-			why := fault.Newf(fault.Invalid, "This page knows no filter with the name %q.", name)
+			if len(v.route.query) == 0 {
+				return fault.Newf(fault.Invalid, "This page has no filters, and the address has one with the name %q.", name)
+			}
+			why := fault.Newf(fault.Invalid, "This page knows no filter with the name %q. It knows these:", name)
 			why.Details = v.route.query
 			return why
 		}
@@ -299,8 +302,6 @@ func (v *visit) with(name, value string) string {
 		}
 	}
 	q.Del("after")
-	q.Del("page")
-	q.Del("cursor")
 	q.Del(name)
 	if value != "" {
 		q.Set(name, value)
@@ -332,7 +333,7 @@ func (v *visit) fail(err error) {
 	if !known {
 		status = http.StatusInternalServerError
 	}
-	if v.Method == http.MethodGet && why.Kind == fault.Invalid {
+	if v.Method == http.MethodGet && (why.Kind == fault.Invalid || why.Kind == fault.Refused) {
 		status = http.StatusBadRequest
 	}
 	if status >= http.StatusInternalServerError {

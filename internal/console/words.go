@@ -107,6 +107,14 @@ func day(at, now time.Time) string {
 	return at.Format("Mon 2 Jan, 15:04")
 }
 
+// atTime returns the time of an instant within a sentence, such as "at 23:02:04" today, or else "on Sun 22 Nov, 23:02".
+func atTime(at, now time.Time) string {
+	if dayIn(at, now) == dayIn(now, now) {
+		return "at " + at.In(lagos).Format(time.TimeOnly)
+	}
+	return "on " + day(at, now)
+}
+
 // dayIn returns the day of an instant, such as "Sun 22 Nov". The year stands there if it is not this year.
 func dayIn(at, now time.Time) string {
 	if at.In(lagos).Year() != now.In(lagos).Year() {
@@ -128,9 +136,11 @@ func age(d time.Duration) string {
 	return strings.TrimSuffix(fmt.Sprintf("%d d %d h", d/(24*time.Hour), d%(24*time.Hour)/time.Hour), " 0 h")
 }
 
-// until returns how long it is to an instant in the future, such as "in 4 min 12 s".
+// until returns how long it is to an instant in the future, such as "in 4 min 12 s", or "now".
 func until(d time.Duration) string {
-	if d = max(d, 0); d >= time.Minute && d < time.Hour {
+	if d = max(d, 0); d < time.Second {
+		return "now"
+	} else if d >= time.Minute && d < time.Hour {
 		return strings.TrimSuffix(fmt.Sprintf("in %d min %d s", d/time.Minute, d%time.Minute/time.Second), " 0 s")
 	}
 	return "in " + age(d)

@@ -56,6 +56,20 @@ func (s *Service) page(ctx context.Context, company string, after int64, limit i
 		`SELECT `+columns+` FROM event WHERE company_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, company, after, limit)
 }
 
+// Cursor returns the place of an event in the list of its company.
+func (e Event) Cursor() string { return db.Place{At: e.Sequence}.Cursor() }
+
+// Below returns at most limit events of the company that are kept, the newest first. They are below the event with the cursor, which is ""
+// for the newest ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) Below(ctx context.Context, company, cursor string, limit int) ([]Event, error) {
+	at, err := db.PlaceOf(cursor)
+	if err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.db, s.scan,
+		`SELECT `+columns+` FROM event WHERE company_id = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3`, company, at.At, limit)
+}
+
 // First returns the number of the company's first event that is kept, or 0 if there is none.
 func (s *Service) First(ctx context.Context, company string) (int64, error) {
 	return db.OrZero(db.One(ctx, s.db, db.Value[int64],

@@ -14,6 +14,9 @@ import (
 // New returns a new time-ordered identifier of 36 characters.
 func New() string { return uuid.Must(uuid.NewV7()).String() }
 
+// IsNew reports whether s has the form of an identifier that New makes.
+func IsNew(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
 // Above is above all identifiers, also in a database whose collation is not C. Many collations put signs below digits.
 const Above = "z"
 

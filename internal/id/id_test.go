@@ -1,6 +1,9 @@
 package id
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNewIsOrderedAndUnique(t *testing.T) {
 	last := ""
@@ -41,6 +44,17 @@ func TestNumbered(t *testing.T) {
 	for _, bad := range []string{"", New(), "f", "f000000g" + New()[8:], "f0000001x" + New()[9:], "f+000001-0001" + New()[13:]} {
 		if n, ok := Number(bad); ok {
 			t.Errorf("%q has the number %d", bad, n)
+		}
+	}
+}
+
+func TestIsNew(t *testing.T) {
+	for s, want := range map[string]bool{
+		New(): true, Numbered(New(), 7): true, "": false, "zzz!": false, "50": false, Cuid(): false, "{" + New() + "}": false, "urn:uuid:" + New(): false,
+		strings.ReplaceAll(New(), "-", ""): false, strings.ReplaceAll(New(), "-", "_"): false,
+	} {
+		if IsNew(s) != want {
+			t.Errorf("IsNew(%q) is %v", s, !want)
 		}
 	}
 }

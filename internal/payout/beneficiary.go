@@ -57,11 +57,11 @@ func (s *Service) Keep(ctx context.Context, by operator.Operator, company, verif
 	if len(named) == 0 {
 		return errNoEnquiry
 	}
-	kept, err := s.Beneficiaries(ctx, company)
+	kept, err := s.CountBeneficiaries(ctx, company)
 	if err != nil {
 		return err
 	}
-	if len(kept) >= MaxBeneficiaries {
+	if kept >= MaxBeneficiaries {
 		return errManyKept
 	}
 	to := named[0].Verification

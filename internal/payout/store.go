@@ -261,6 +261,29 @@ func (s *Service) Beneficiaries(ctx context.Context, company string) ([]Benefici
 		WHERE company_id = $1 ORDER BY label, account_name, bank_code, account_number LIMIT $2`, company, MaxBeneficiaries)
 }
 
+// Cursor returns the place of a kept account in the list of its company.
+func (b Beneficiary) Cursor() string {
+	return db.Place{At: clock.Micros(b.CreatedAt), ID: b.BankCode + "/" + b.AccountNumber}.Cursor()
+}
+
+// BeneficiariesAfter returns at most limit accounts that a company keeps, the one that was kept last first. They follow the account
+// with the cursor after, which is "" for the first ones. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) BeneficiariesAfter(ctx context.Context, company, after string, limit int) ([]Beneficiary, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.DB, beneficiaries.Scan, `SELECT `+beneficiaryColumns+` FROM payout_beneficiary
+		WHERE company_id = $1 AND (created_at, bank_code || '/' || account_number) < ($2, $3)
+		ORDER BY created_at DESC, bank_code || '/' || account_number DESC LIMIT $4`, company, at.At, at.ID, limit)
+}
+
+// CountBeneficiaries returns the number of accounts that a company keeps.
+func (s *Service) CountBeneficiaries(ctx context.Context, company string) (int, error) {
+	n, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM payout_beneficiary WHERE company_id = $1`, company)
+	return int(n), err
+}
+
 // Beneficiary returns an account that a company keeps.
 func (s *Service) Beneficiary(ctx context.Context, company, bankCode, account string) (Beneficiary, error) {
 	b, err := db.One(ctx, s.DB, beneficiaries.Scan, `SELECT `+beneficiaryColumns+` FROM payout_beneficiary

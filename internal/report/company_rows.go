@@ -47,11 +47,14 @@ func below(cursor string) (int64, error) {
 }
 
 // belowID reads a cursor that is an ID. "" is above all IDs.
-func belowID(cursor string) string {
-	if cursor == "" {
-		return id.Above
+func belowID(cursor string) (string, error) {
+	switch {
+	case cursor == "":
+		return id.Above, nil
+	case !id.IsNew(cursor):
+		return "", db.ErrCursor
 	}
-	return cursor
+	return cursor, nil
 }
 
 // Person is a customer of a company, as operators see one. Phone number and e-mail address are masked.
@@ -131,9 +134,13 @@ type VirtualAccount struct {
 
 // VirtualAccounts returns a page of the virtual accounts of a company. IDs are ordered by time.
 func (s *Service) VirtualAccounts(ctx context.Context, company, after string) (Rows[VirtualAccount], error) {
+	bound, err := belowID(after)
+	if err != nil {
+		return Rows[VirtualAccount]{}, err
+	}
 	list, err := db.All(ctx, s.db, db.Fields[VirtualAccount], `SELECT id, external_reference, state, amount_kobo, amount_control, settlement_id,
 		account_number, account_name, bank_name, credit_id, expires_at, created_at
-		FROM collection WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, company, belowID(after), pageRows+1)
+		FROM collection WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, company, bound, pageRows+1)
 	return pageOf(list, func(a VirtualAccount) string { return a.ID }), err
 }
 
@@ -148,14 +155,17 @@ const selectCard = `SELECT id, customer_id, state, status, kind, brand, currency
 
 // Cards returns a page of the cards of a company, or of one customer.
 func (s *Service) Cards(ctx context.Context, company, customerID, after string) (Rows[CardLine], error) {
+	bound, err := belowID(after)
+	if err != nil {
+		return Rows[CardLine]{}, err
+	}
 	var list []CardLine
-	var err error
 	if customerID == "" {
 		list, err = db.All(ctx, s.db, db.Fields[CardLine], selectCard+`WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
-			company, belowID(after), pageRows+1)
+			company, bound, pageRows+1)
 	} else {
 		list, err = db.All(ctx, s.db, db.Fields[CardLine], selectCard+`WHERE company_id = $1 AND customer_id = $4 AND id < $2 ORDER BY id DESC LIMIT $3`,
-			company, belowID(after), pageRows+1, customerID)
+			company, bound, pageRows+1, customerID)
 	}
 	return pageOf(list, func(c CardLine) string { return c.ID }), err
 }
@@ -220,6 +230,10 @@ type DeliveryLine struct {
 // ordered by time. A page looks at 10,000 deliveries at most. So a page of a rare state may have few rows or none, and
 // still a next page.
 func (s *Service) Deliveries(ctx context.Context, company, state, after string) (Rows[DeliveryLine], error) {
+	bound, err := belowID(after)
+	if err != nil {
+		return Rows[DeliveryLine]{}, err
+	}
 	list, err := db.All(ctx, s.db, func(sc db.Scanner) (DeliveryLine, error) {
 		d, err := db.Fields[DeliveryLine](sc)
 		d.Trouble = MaskText(d.Trouble)
@@ -227,12 +241,12 @@ func (s *Service) Deliveries(ctx context.Context, company, state, after string) 
 	}, `SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM (
 			SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM webhook_delivery
 			WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3) AS newest
-		WHERE $4 = '' OR state = $4 ORDER BY id DESC LIMIT $5`, company, belowID(after), s.depth, state, pageRows+1)
+		WHERE $4 = '' OR state = $4 ORDER BY id DESC LIMIT $5`, company, bound, s.depth, state, pageRows+1)
 	page := pageOf(list, func(d DeliveryLine) string { return d.ID })
 	if err != nil || page.Next != "" || state == "" {
 		return page, err
 	}
 	page.Next, err = db.OrZero(db.One(ctx, s.db, db.Value[string],
-		`SELECT id FROM webhook_delivery WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3`, company, belowID(after), s.depth-1))
+		`SELECT id FROM webhook_delivery WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3`, company, bound, s.depth-1))
 	return page, err
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -92,10 +93,11 @@ func (s *Service) RunsAfter(ctx context.Context, bank, after string, limit int) 
 	if err != nil {
 		return nil, err
 	}
+	bound := cmp.Or(at.ID, id.Above)
 	if bank == "" {
-		return db.All(ctx, s.db, scanRun, runColumns+`WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, settlement.House, belowID(at.ID), limit)
+		return db.All(ctx, s.db, scanRun, runColumns+`WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, settlement.House, bound, limit)
 	}
-	return db.All(ctx, s.db, scanRun, runColumns+`WHERE company_id = $1 AND provider = $2 AND id < $3 ORDER BY id DESC LIMIT $4`, settlement.House, bank, belowID(at.ID), limit)
+	return db.All(ctx, s.db, scanRun, runColumns+`WHERE company_id = $1 AND provider = $2 AND id < $3 ORDER BY id DESC LIMIT $4`, settlement.House, bank, bound, limit)
 }
 
 // FindRun returns a comparison with its breaks. It returns a fault of kind Missing if there is none.
