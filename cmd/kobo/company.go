@@ -78,7 +78,7 @@ func createCompany(c *cobra.Command, a *app.App, args []string) error {
 
 func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
 	read := func(ctx context.Context, _ struct{}, after string, limit int) ([]company.Company, error) {
-		return a.Companies.After(ctx, after, limit)
+		return a.Companies.After(ctx, company.Filter{}, after, limit)
 	}
 	return printAfter(c, "REFERENCE NAME KYB LIVE SINCE", struct{}{}, read, func(is company.Company) []any {
 		return []any{is.Reference, is.Name, is.KYB, is.Live, clock.Text(is.CreatedAt)}

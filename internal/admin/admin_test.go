@@ -113,7 +113,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	}
 	config.Shop = vtu.New(vtu.Config{DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Settlements: d.settlements, Note: d.operators.NoteIn})
 	people := identity.New(identity.Config{DB: base, Book: d.book, Clock: clk, Log: log, Keys: keys})
-	config.Customers = customer.New(customer.Config{DB: base, Book: d.book, Clock: clk, Log: log, Identities: people})
+	config.Customers = customer.New(customer.Config{DB: base, Book: d.book, Clock: clk, Log: log, Identities: people, Settlements: d.settlements})
 	config.Erasures = erasure.New(erasure.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Ring: keys, Cards: config.Cards, Identities: people, Operations: d.operations, Years: 5,
 		Customers: config.Customers,

@@ -33,10 +33,11 @@ func (e *edge) createCompany(ctx context.Context, r *request, body CompanyReques
 }
 
 func (e *edge) listCompanies(ctx context.Context, r *request) (any, error) {
-	return continued(ctx, r, companyOf, struct{}{}, func(ctx context.Context, _ struct{}, limit, offset int) ([]company.Company, int64, error) {
-		return e.Companies.List(ctx, limit, offset)
-	}, func(ctx context.Context, _ struct{}, cursor string, limit int) ([]company.Company, error) {
-		return e.Companies.After(ctx, cursor, limit)
+	f := company.Filter{KYB: company.KYB(r.filter("kybStatus")), Live: r.filter("live")}
+	return continued(ctx, r, companyOf, f, func(ctx context.Context, f company.Filter, limit, offset int) ([]company.Company, int64, error) {
+		return e.Companies.List(ctx, f, limit, offset)
+	}, func(ctx context.Context, f company.Filter, cursor string, limit int) ([]company.Company, error) {
+		return e.Companies.After(ctx, f, cursor, limit)
 	})
 }
 

@@ -74,7 +74,7 @@ func TestOperatorsReadTheInbox(t *testing.T) {
 		}
 		d.no(d.ada, "GET", "/admin/v1/notifications/nothing", "", 404, "Notification not found")
 		d.no(d.ada, "POST", "/admin/v1/notifications/nothing/replay", "", 404, "Notification not found")
-		d.no(d.ada, "GET", "/admin/v1/notifications?after=x", "", 400, `"after" must be the field "next" of the page before`)
-		d.no(d.ada, "GET", "/admin/v1/notifications?provider=sudo&after=5", "", 400, `"after" must be the field "next" of the page before`)
+		d.no(d.ada, "GET", "/admin/v1/notifications?after=x", "", 400, `"after" is not a cursor of this list`)
+		d.no(d.ada, "GET", "/admin/v1/notifications?provider=sudo&after=5", "", 400, `"after" is not a cursor of this list`)
 	})
 }

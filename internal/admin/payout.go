@@ -35,11 +35,11 @@ func (e *edge) listFees(ctx context.Context, r *request) (any, error) {
 		t := terms[c.Reference]
 		return CompanyFees{c.Reference, c.Name, rows(t.Schedule, bandOf), clock.Optional(t.Since)}
 	}, struct{}{}, func(ctx context.Context, _ struct{}, limit, offset int) ([]company.Company, int64, error) {
-		list, total, err := e.Companies.List(ctx, limit, offset)
+		list, total, err := e.Companies.List(ctx, company.Filter{}, limit, offset)
 		list, err = read(ctx, list, err)
 		return list, total, err
 	}, func(ctx context.Context, _ struct{}, cursor string, limit int) ([]company.Company, error) {
-		list, err := e.Companies.After(ctx, cursor, limit)
+		list, err := e.Companies.After(ctx, company.Filter{}, cursor, limit)
 		return read(ctx, list, err)
 	})
 }

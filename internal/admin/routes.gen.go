@@ -53,6 +53,7 @@ func (e *edge) handlers() map[string]action {
 		"listCompanyCustomers": e.listCompanyCustomers,
 		"listCompanyWebhooks":  e.listCompanyWebhooks,
 		"listCryptoDeposits":   e.listCryptoDeposits,
+		"listCustomerCredits":  e.listCustomerCredits,
 		"listCustomers":        e.listCustomers,
 		"listDeliveries":       e.listDeliveries,
 		"listEntries":          e.listEntries,

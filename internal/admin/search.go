@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -111,6 +112,27 @@ func (e *edge) findCompanyCustomer(ctx context.Context, r *request) (any, error)
 	r.subject = r.PathValue("id")
 	p, err := e.Reports.FindPerson(ctx, r.PathValue("reference"), r.PathValue("id"))
 	return companyCustomerOf(p), err
+}
+
+// listCustomerCredits lists what has arrived on the account of a customer.
+func (e *edge) listCustomerCredits(ctx context.Context, r *request) (any, error) {
+	r.subject = r.PathValue("id")
+	reference := r.PathValue("reference")
+	p, err := e.Reports.FindPerson(ctx, reference, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	list, err := e.Customers.TransactionsAfter(ctx, reference, customer.TransactionFilter{CustomerID: p.ID}, r.filter("after"), report.PageRows+1)
+	more := len(list) > report.PageRows
+	if more {
+		list = list[:report.PageRows]
+	}
+	return CustomerCredits{rows(list, func(t customer.Transaction) CustomerCredit {
+		return CustomerCredit{
+			Reference: t.ID, Amount: t.Amount, SenderName: wire.Optional(t.Sender.Name), SessionID: wire.Optional(t.SessionID), SettlementID: t.SettlementID,
+			CreatedAt: clock.Text(t.CreatedAt.Time),
+		}
+	}), next(list, more)}, err
 }
 
 func companyCustomerOf(p report.Person) CompanyCustomer {

@@ -159,9 +159,12 @@ func TestOperatorsListWhatACompanyHas(t *testing.T) {
 			VALUES ($1, 'h1', 'https://example.com', '', '[]', 'ACTIVE', '', '', 0, 0, 0, 0, 0)`, reference)
 		d.write(`INSERT INTO webhook_delivery (company_id, id, endpoint_id, event_id, kind, sequence, state, attempts, status, latency_ms, excerpt, trouble, next_at, created_at, updated_at)
 			VALUES ($1, 'd1', 'h1', 'e1', 'payout.success', 4, 'FAILED', 9, 500, 1, '', 'status 500', 0, 1, 1)`, reference)
+		d.write(`INSERT INTO customer_transaction (company_id, number, id, customer_id, settlement_id, amount_kobo, kind, status, narration, session_id, created_at)
+			VALUES ($1, 1, 't1', 'c1', 1, 70050, 'CREDIT', 'SUCCESS', '', '0902', 1)`, reference)
 		for path, want := range map[string][]string{
 			"/customers":                  {"id:c1", "firstName:Ada", "0801•••5678", "a•••@e•••.com", "accountNumber:0123456789", "next:<nil>"},
 			"/customers/c1":               {"id:c1", "accountName:ADA TESTER", "status:OPEN"},
+			"/customers/c1/credits":       {"reference:t1", "amount:700.5", "sessionId:0902", "senderName:<nil>", "settlementId:1", "next:<nil>"},
 			"/virtual-accounts":           {"id:v1", "ownReference:invoice-1", "amount:2500"},
 			"/cards":                      {"id:k1", "506099******1234", "expiry:05/2031"},
 			"/cards?customer=c1":          {"id:k1"},
@@ -183,7 +186,7 @@ func TestOperatorsListWhatACompanyHas(t *testing.T) {
 				t.Errorf("%s of nobody: %d %v", path, status, said)
 			}
 		}
-		for _, path := range []string{"/customers/c2", "/settlement-accounts/99/entries", "/settlement-accounts/x/entries"} {
+		for _, path := range []string{"/customers/c2", "/customers/c2/credits", "/settlement-accounts/99/entries", "/settlement-accounts/x/entries"} {
 			if status, said, _ := d.send(d.ada, "GET", company+path, ""); status != 404 {
 				t.Errorf("%s: %d %v", path, status, said)
 			}

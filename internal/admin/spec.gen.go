@@ -564,6 +564,28 @@ type CustomerAccount struct {
 	NameMatch *string `json:"nameMatch"`
 }
 
+// CustomerCredit defines model for CustomerCredit.
+type CustomerCredit struct {
+	Reference string     `json:"reference"`
+	Amount    money.Kobo `json:"amount"`
+
+	// SenderName null if the bank has named nobody.
+	SenderName *string `json:"senderName"`
+	SessionID  *string `json:"sessionId"`
+
+	// SettlementID The settlement account that received the money.
+	SettlementID int64  `json:"settlementId"`
+	CreatedAt    string `json:"createdAt"`
+}
+
+// CustomerCredits defines model for CustomerCredits.
+type CustomerCredits struct {
+	Credits []CustomerCredit `json:"credits"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+}
+
 // DayCount defines model for DayCount.
 type DayCount struct {
 	// Kind payout, vtu, card or credit.

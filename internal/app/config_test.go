@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -316,7 +317,7 @@ func TestADevelopmentProgramRemembersAndForgets(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer a.Close()
-				_, n, err := a.Companies.List(t.Context(), 10, 0)
+				_, n, err := a.Companies.List(t.Context(), company.Filter{}, 10, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -145,7 +145,7 @@ func TestCompaniesArePagedNewestFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, total, err := h.List(t.Context(), 2, 2)
+		got, total, err := h.List(t.Context(), company.Filter{}, 2, 2)
 		if err != nil || total != 5 || len(got) != 2 || got[0].Name != "company 2" || got[1].Name != "company 1" {
 			t.Errorf("the third and fourth: %+v of %d, %v", got, total, err)
 		}

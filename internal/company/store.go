@@ -65,25 +65,42 @@ func (s *Service) changed(ctx context.Context, after time.Time, limit int) ([]re
 		`SELECT company_id, updated_at FROM company WHERE updated_at > $1 ORDER BY updated_at DESC LIMIT $2`, clock.Micros(after), limit)
 }
 
-// List returns a page of companies, the newest first, and the total count.
-func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
-	total, err := s.count(ctx)
+// Filter selects companies. The zero value selects all.
+type Filter struct {
+	KYB  KYB    // "" for every status
+	Live string // true, false, or "" for both
+}
+
+// live returns the filter by live access as SQL compares it: 0, 1, or -1 for both.
+func (f Filter) live() int64 {
+	switch f.Live {
+	case "true":
+		return 1
+	case "false":
+		return 0
+	}
+	return -1
+}
+
+// List returns a page of companies that match a filter, the newest first, and the total count.
+func (s *Service) List(ctx context.Context, f Filter, limit, offset int) ([]Company, int64, error) {
+	total, err := s.count(ctx, f)
 	if err != nil {
 		return nil, 0, err
 	}
-	companies, err := s.page(ctx, limit, offset)
+	companies, err := s.page(ctx, f, limit, offset)
 	return companies, total, err
 }
 
-// count returns the number of all companies. Only operators may use count and page, because
+// count returns the number of the companies that match a filter. Only operators may use count and page, because
 // both read all companies.
-func (s *Service) count(ctx context.Context) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
+func (s *Service) count(ctx context.Context, f Filter) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company WHERE ($1 = '' OR kyb_status = $1) AND (live = $2 OR $2 < 0)`, string(f.KYB), f.live())
 }
 
-func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error) {
-	return db.All(ctx, s.db, companies.Scan,
-		`SELECT `+columns+` FROM company ORDER BY created_at DESC, company_id DESC LIMIT $1 OFFSET $2`, limit, offset)
+func (s *Service) page(ctx context.Context, f Filter, limit, offset int) ([]Company, error) {
+	return db.All(ctx, s.db, companies.Scan, `SELECT `+columns+` FROM company WHERE ($1 = '' OR kyb_status = $1) AND (live = $2 OR $2 < 0)
+		ORDER BY created_at DESC, company_id DESC LIMIT $3 OFFSET $4`, string(f.KYB), f.live(), limit, offset)
 }
 
 // Cursor returns the place of a company in the list of companies.
@@ -91,15 +108,16 @@ func (c Company) Cursor() string {
 	return db.Place{At: clock.Micros(c.CreatedAt), ID: c.Reference}.Cursor()
 }
 
-// After returns at most limit companies, the newest first. They follow the company with the cursor after, which is "" for the
+// After returns at most limit companies that match a filter, the newest first. They follow the company with the cursor after, which is "" for the
 // newest ones. A wrong cursor is a fault of the kind Invalid. Only operators may use After, because it reads all companies.
-func (s *Service) After(ctx context.Context, after string, limit int) ([]Company, error) {
+func (s *Service) After(ctx context.Context, f Filter, after string, limit int) ([]Company, error) {
 	at, err := db.PlaceOf(after)
 	if err != nil {
 		return nil, err
 	}
 	return db.All(ctx, s.db, companies.Scan, `SELECT `+columns+` FROM company WHERE (created_at, company_id) < ($1, $2)
-		ORDER BY created_at DESC, company_id DESC LIMIT $3`, at.At, at.ID, limit)
+		AND ($3 = '' OR kyb_status = $3) AND (live = $4 OR $4 < 0)
+		ORDER BY created_at DESC, company_id DESC LIMIT $5`, at.At, at.ID, string(f.KYB), f.live(), limit)
 }
 
 // Keys returns a company's API keys, the oldest first.

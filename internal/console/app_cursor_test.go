@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/id"
 	who "github.com/kobo-waas/kobo/internal/person"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // A company's API keys, kept accounts, bulk payouts, requests and events are read to the end by links. Each row is there once, the newest
@@ -80,4 +82,30 @@ func TestAWrongFilterIsRefusedInWords(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An event has a page with its data, to which its row and each of its deliveries lead. A viewer reads it masked, and another company not at all.
+func TestAnEventHasAPage(t *testing.T) {
+	each(t, func(w *world) {
+		ada, vera := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "vera", who.Viewer)
+		endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		t.Cleanup(endpoint.Close)
+		hook, err := w.app.Webhooks.Create(t.Context(), w.company.Reference, webhook.Draft{URL: &endpoint.URL}, nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		reference := w.payout("0123456710", 100)
+		if err := w.app.Webhooks.Settled(t.Context()); err != nil {
+			w.t.Fatal(err)
+		}
+		delivery := found(w.t, regexp.MustCompile(`href="(/app/developers/webhooks/[^"/]+/deliveries/[^"/]+)"`), ada.read("/app/developers/webhooks/"+hook.ID))
+		page := found(w.t, regexp.MustCompile(`href="(/app/developers/events/[^"]+)">What was sent`), ada.read(delivery))
+		ada.says(page, "payout.", `"reference": "`+reference+`"`, "0123456710", `href="/app/p/`+reference)
+		ada.says("/app/developers/events", `href="`+page+`"`)
+		vera.says(page, "******6710", "reads personal data masked")
+		vera.lacks(page, "0123456710")
+		if g := w.seat(w.another(), "eve", who.Owner).get(page); g.status != http.StatusNotFound {
+			w.t.Errorf("the event of another company: %d", g.status)
+		}
+	})
 }

@@ -147,10 +147,10 @@ func (t thing) receiptSteps() []pageTab {
 	return out
 }
 
-// ownAccountName names an account of the company's ledger. There is a clearing account for each provider.
+// ownAccountName names an account of the company's ledger. There is a clearing account for each kind of payment.
 func ownAccountName(account string) string {
-	if name, clears := cutPrefix(account, "clearing/"); clears {
-		return "Clearing, " + providerName(name)
+	if kind, clears := cutPrefix(account, "clearing/"); clears {
+		return "Clearing, " + strings.ToLower(kindWord(kind)) + "s"
 	}
 	return accountName(account)
 }

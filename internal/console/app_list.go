@@ -45,6 +45,7 @@ func (c *console) listRoutes() map[string]route {
 		"GET /app/services/crypto":         {show: showDeposits, query: stated},
 		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "from", "to", "period", "after"}},
 		"GET /app/developers/events":       {show: showOwnEvents, query: []string{"after"}},
+		"GET /app/developers/events/{id}":  {show: showOwnEvent},
 	}
 }
 
@@ -245,25 +246,6 @@ func showRequests(v *visit) (view, error) {
 		answer := state(kind, strconv.Itoa(r.Status))
 		answer.note = optional(r.Reason)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), {text: r.Method + " " + r.Path, code: true, one: true}, answer, {text: strconv.Itoa(r.DurationMs) + " ms", one: true}, {text: from, one: true}, reference(r.RequestID)})
-	}
-	return t.view(v), err
-}
-
-// showOwnEvents lists the events of the company that are not archived, the newest first.
-func showOwnEvents(v *visit) (view, error) {
-	type row struct {
-		ID        string `json:"id"`
-		Sequence  int64  `json:"sequence"`
-		Event     string `json:"event"`
-		CreatedAt string `json:"createdAt"`
-	}
-	l, err := rowsAfter[row](v, "/api/v1/events?limit=50", v.filter("after", ""))
-	t := table{
-		title: "Events", item: "developers", tabs: developerTabs, tab: developerTabs[2].path, next: l.next,
-		head: []string{"Number", "Time", "Event", "Id"}, nothing: "There is no event yet. Each change that concerns your programs makes one.",
-	}
-	for _, r := range l.rows {
-		t.rows = append(t.rows, []cell{text(strconv.FormatInt(r.Sequence, 10)), time_(r.CreatedAt), {text: r.Event, code: true}, reference(r.ID)})
 	}
 	return t.view(v), err
 }

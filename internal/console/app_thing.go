@@ -8,6 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -139,12 +140,18 @@ func (t thing) noun() string {
 	return t.story.Kind
 }
 
-// title returns what it is, with its amount. A movement on a chain has no amount in naira.
+// title returns what it is, with its amount and the other side. A movement on a chain has no amount in naira.
 func (t thing) title() string {
-	if t.story.Amount == 0 {
+	sum := naira(t.story.Amount)
+	switch {
+	case t.story.Amount == 0:
 		return sentence(t.noun())
+	case t.credit != nil && t.credit.SenderName != "":
+		return sum + " from " + t.credit.SenderName
+	case t.bought != nil && t.bought.Product != nil:
+		return sum + " for " + *t.bought.Product
 	}
-	return naira(t.story.Amount) + ", " + t.noun()
+	return sum + ", " + t.noun()
 }
 
 // ownList is the list of the company in which a thing stands.
@@ -209,24 +216,42 @@ func (t thing) sentenceFor(now time.Time) string {
 	return "It was not carried out. The money is back in your account" + t.returnWords(now)
 }
 
-// confirmedWords says who has confirmed the payment: of a payout with the time and the session ID.
-func (t thing) confirmedWords(now time.Time) string {
-	if t.payout == nil || t.payout.CompletedAt == nil {
-		return "The provider has confirmed it."
+// endedAt returns when the last transfer of a payment with an outcome was, or a zero time if the steps are not known.
+func (t thing) endedAt() (at time.Time) {
+	for _, step := range t.story.Steps {
+		if step.Transfer != nil {
+			at = instant(step.At)
+		}
 	}
-	out := "Confirmed by the bank " + atTime(instant(*t.payout.CompletedAt), now)
-	if t.payout.SessionID != nil {
-		out += ", session " + *t.payout.SessionID
-	}
-	return out + "."
+	return at
 }
 
-// returnWords says how much of a payout came back, and when, at the end of a sentence.
+// confirmedWords says who has confirmed the payment and when, of a payout with the session ID.
+func (t thing) confirmedWords(now time.Time) string {
+	at := t.endedAt()
+	switch {
+	case at.IsZero():
+		return "The provider has confirmed it."
+	case t.payout == nil:
+		return "Confirmed by the provider " + atTime(at, now) + "."
+	case t.payout.SessionID == nil:
+		return "Confirmed by the bank " + atTime(at, now) + "."
+	}
+	return "Confirmed by the bank " + atTime(at, now) + ", session " + *t.payout.SessionID + "."
+}
+
+// returnWords says how much came back with the last transfers, and when, at the end of a sentence.
 func (t thing) returnWords(now time.Time) string {
-	if t.payout == nil || t.payout.CompletedAt == nil {
+	at, back := t.endedAt(), money.Kobo(0)
+	for _, step := range t.story.Steps {
+		if m := step.Transfer; m != nil && instant(step.At).Equal(at) && strings.HasPrefix(m.To, "settlement/") {
+			back += m.Amount
+		}
+	}
+	if back == 0 {
 		return "."
 	}
-	return ": " + naira(t.payout.Amount+t.payout.Fee) + " " + atTime(instant(*t.payout.CompletedAt), now) + "."
+	return ": " + naira(back) + " " + atTime(at, now) + "."
 }
 
 // told returns a payment as the operators' timeline has it, without the provider: where the money is, what a customer may be

@@ -51,7 +51,12 @@ func (w *world) plantPrivate(ada, bola *person) map[string][]string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	var events []string
+	for _, m := range regexp.MustCompile(`href="(/app/developers/events/[^"]+)"`).FindAllStringSubmatch(bola.read("/app/developers/events"), -1) {
+		events = append(events, m[1])
+	}
 	return map[string][]string{
+		"GET /app/developers/events/{id}":                         events,
 		"GET /app/p/{reference}":                                  {paid, unknown, bought},
 		"GET /app/p/{reference}/receipt":                          {paid + "/receipt"},
 		"GET /app/p/{reference}/proof.pdf":                        {paid + "/proof.pdf"},

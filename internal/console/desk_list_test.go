@@ -77,9 +77,14 @@ func TestAWrongCursorAtTheDeskHasAPage(t *testing.T) {
 			t.Errorf("%s: %d, %s", path, g.status, g.text)
 		}
 	}
+	for _, path := range []string{"/console/money/revenue?after=zzz!", "/console/system/inbox?after=1.x", "/console/system/inbox?after=zzz!"} {
+		if g := p.get(path); g.status != http.StatusBadRequest || !strings.Contains(html.UnescapeString(g.text), `"after" is not a cursor of this list`) {
+			t.Errorf("%s: %d, %s", path, g.status, g.text)
+		}
+	}
 	for _, list := range []string{"accounts/1", "customers", "virtual-accounts", "cards", "events", "deliveries"} {
 		path := "/console/companies/" + w.company.Reference + "/" + list
-		for _, cursor := range []string{"zzz!", "LTEvYQ", "50.0", id.Cuid()} {
+		for _, cursor := range []string{"zzz!", "LTEvYQ", "50.0", "-5", id.Cuid()} {
 			if g := p.get(path + "?after=" + cursor); g.status != http.StatusBadRequest || !strings.Contains(html.UnescapeString(g.text), `"after" is not a cursor of this list`) {
 				t.Errorf("%s: %d, %s", path, g.status, g.text)
 			}
@@ -109,10 +114,53 @@ func TestAnAdjustmentIsWithdrawn(t *testing.T) {
 		if g := p.submit(path, path+"/reject", map[string]string{"note": "it was another account"}); g.status != http.StatusSeeOther {
 			w.t.Fatalf("%d, %s", g.status, g.text)
 		}
-		p.says(path, "Rejected, nothing moved", "it was another account")
+		p.says(path, "Withdrawn, nothing moved", "Withdrawn by", "it was another account")
 		p.lacks("/console/waiting?tab=by-me", path)
+		p.says("/console/waiting?tab=decided", "No proposal has been decided yet.", `href="/console/money/adjustments"`, `href="/console/cases?status=RESOLVED"`)
+		if g := p.get("/console/waiting?tab=bogus"); g.status != http.StatusBadRequest {
+			w.t.Errorf("an unknown tab: %d", g.status)
+		}
 		p.says("/console/payments", `<option value="safehaven">Safe Haven</option>`)
 		p.says("/console/companies/"+w.company.Reference+"/change/bank-account", `<option value="safehaven">Safe Haven</option>`)
 		p.lacks("/console/companies/"+w.company.Reference+"/change/bank-account", "VTpass")
+	})
+}
+
+// The list of companies has filters. Support finds what came in for a customer, whoever calls.
+func TestOperatorsFilterCompaniesAndSeeCredits(t *testing.T) {
+	each(t, func(w *world) {
+		p, other := w.signIn("dev"), w.another()
+		if _, err := w.app.Companies.SetLive(t.Context(), operator.Local("test"), other, false); err != nil {
+			w.t.Fatal(err)
+		}
+		mine, theirs := `href="/console/companies/`+w.company.Reference, `href="/console/companies/`+other
+		p.says("/console/companies?live=true", mine)
+		p.lacks("/console/companies?live=true", theirs)
+		p.says("/console/companies?live=false&kybStatus=APPROVED", theirs, "KYB: Approved ×", "live: Not live ×")
+		p.lacks("/console/companies?live=false", mine)
+		p.says("/console/companies?kybStatus=REJECTED", "Nothing matches.")
+		for _, wrong := range []string{"live=maybe", "kybStatus=DONE"} {
+			if g := p.get("/console/companies?" + wrong); g.status != http.StatusBadRequest {
+				w.t.Errorf("%s: %d", wrong, g.status)
+			}
+		}
+
+		number := w.customerAccount()
+		w.asCompany("POST", "/sandbox/credit", "", map[string]any{"accountNumber": number, "amount": 700.5, "senderName": "ADA OBI"}, nil)
+		customer := found(w.t, regexp.MustCompile(`href="(/console/companies/[^"]+/customers/[0-9a-f-]{36})"`), p.read("/console/companies/"+w.company.Reference+"/customers"))
+		p.says(customer, `href="`+customer+`/credits"`)
+		later(w.t, func() string { // the bank's notification is worked after the sandbox has answered
+			if text := p.read(customer + "/credits"); !strings.Contains(text, "₦700.50") || !strings.Contains(text, `href="/console/p/`) {
+				return text
+			}
+			return ""
+		})
+		strange := strings.Replace(customer, w.company.Reference, other, 1)
+		if g := p.get(strange + "/credits"); g.status != http.StatusNotFound {
+			w.t.Errorf("the customer of another company: %d", g.status)
+		}
+		if g := p.get(customer + "/credits?after=zzz!"); g.status != http.StatusBadRequest {
+			w.t.Errorf("a wrong cursor: %d", g.status)
+		}
 	})
 }

@@ -121,7 +121,7 @@ type filter struct{ name, value string }
 
 // filterLabels are the words of filters whose name in the address is not a word of the screen.
 var filterLabels = map[string]string{
-	"least": "at least", "most": "at most", "externalReference": "own reference", "requestId": "request id", "idempotencyKey": "idempotency key",
+	"kybStatus": "KYB", "least": "at least", "most": "at most", "externalReference": "own reference", "requestId": "request id", "idempotencyKey": "idempotency key",
 	"action": "act", "settlementId": "account", "receiver": "received on", "tab": "list",
 }
 
@@ -145,7 +145,11 @@ func (f filter) shown() string {
 		some = slices.Concat(wordChoices, depositChoices)
 	case "receiver":
 		some = receiverChoices
-	case "reason":
+	case "kybStatus":
+		some = kybChoices()
+	case "live":
+		some = liveChoices
+	case "reason", "status":
 		return sentence(words(f.value))
 	case "provider":
 		return providerName(f.value)
@@ -184,6 +188,10 @@ func (f filter) shownOn(v *visit) string {
 				return c.label
 			}
 		}
+	}
+	if f.name == "status" && v.URL.Path == "/console/money/adjustments" {
+		_, word := adjustmentChip(f.value)
+		return word
 	}
 	return f.shown()
 }

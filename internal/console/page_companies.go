@@ -13,21 +13,22 @@ func (c *console) companyRoutes() map[string]route {
 	const one = "/console/companies/{reference}"
 	after := []string{"after"}
 	return map[string]route{
-		"GET /console/companies":                {show: showCompanies, query: after},
-		"GET " + one:                            {show: showCompany},
-		"POST " + one + "/kyb":                  {show: showCompany, do: moveKYB},
-		"POST " + one + "/live":                 {show: showCompany, do: setLive},
-		"GET " + one + "/terms":                 {show: showTerms},
-		"GET " + one + "/accounts/{id}":         {show: showEntries, query: after},
-		"POST " + one + "/accounts/{id}":        {show: showEntries, do: setAccountStatus},
-		"GET " + one + "/customers":             {show: showCustomers, query: after},
-		"GET " + one + "/customers/{id}":        {show: showCustomer},
-		"POST " + one + "/customers/{id}":       {show: showCustomer, do: reveal},
-		"GET " + one + "/customers/{id}/{seen}": {show: showRevealed},
-		"GET " + one + "/virtual-accounts":      {show: showVirtualAccounts, query: after},
-		"GET " + one + "/cards":                 {show: showCards, query: []string{"after", "customer"}},
-		"GET " + one + "/events":                {show: showEvents, query: after},
-		"GET " + one + "/deliveries":            {show: showDeliveries, query: append([]string{"state"}, after...)},
+		"GET /console/companies":                 {show: showCompanies, query: []string{"kybStatus", "live", "after"}},
+		"GET " + one:                             {show: showCompany},
+		"POST " + one + "/kyb":                   {show: showCompany, do: moveKYB},
+		"POST " + one + "/live":                  {show: showCompany, do: setLive},
+		"GET " + one + "/terms":                  {show: showTerms},
+		"GET " + one + "/accounts/{id}":          {show: showEntries, query: after},
+		"POST " + one + "/accounts/{id}":         {show: showEntries, do: setAccountStatus},
+		"GET " + one + "/customers":              {show: showCustomers, query: after},
+		"GET " + one + "/customers/{id}":         {show: showCustomer},
+		"GET " + one + "/customers/{id}/credits": {show: showCustomerCredits, query: after},
+		"POST " + one + "/customers/{id}":        {show: showCustomer, do: reveal},
+		"GET " + one + "/customers/{id}/{seen}":  {show: showRevealed},
+		"GET " + one + "/virtual-accounts":       {show: showVirtualAccounts, query: after},
+		"GET " + one + "/cards":                  {show: showCards, query: []string{"after", "customer"}},
+		"GET " + one + "/events":                 {show: showEvents, query: after},
+		"GET " + one + "/deliveries":             {show: showDeliveries, query: append([]string{"state"}, after...)},
 	}
 }
 
@@ -70,7 +71,7 @@ func (v *visit) named() map[string]string {
 // rowsOf reads a page of the rows of the company.
 func (v *visit) rowsOf(operation string, out any) error {
 	q := url.Values{}
-	for _, name := range []string{"after", "customer"} {
+	for _, name := range []string{"after", "customer", "state"} {
 		if value := v.URL.Query().Get(name); value != "" {
 			q.Set(name, value)
 		}
@@ -81,6 +82,11 @@ func (v *visit) rowsOf(operation string, out any) error {
 
 func showCompanies(v *visit) (view, error) {
 	q := url.Values{"after": {v.filter("after", "")}, "pageSize": {"50"}}
+	for _, name := range []string{"kybStatus", "live"} {
+		if value := v.filter(name, ""); value != "" {
+			q.Set(name, value)
+		}
+	}
 	var page cursorList[admin.Company]
 	_, err := v.call("listCompanies", admin.Input{Query: q}, &page)
 	return view{title: "Companies", item: "companies", body: companiesPage(v, page)}, err
@@ -166,6 +172,22 @@ func customerView(v *visit, seen *admin.Revealed) (view, error) {
 	return shown("Customer of "+a.Name, customerPage(v, a, c, seen)), err
 }
 
+// showCustomerCredits lists what has arrived on the account of a customer.
+func showCustomerCredits(v *visit) (view, error) {
+	a, err := v.company("/customers")
+	if err != nil {
+		return view{}, err
+	}
+	var c admin.CompanyCustomer
+	if _, err = v.call("findCompanyCustomer", admin.Input{Path: v.named()}, &c); err != nil {
+		return view{}, err
+	}
+	var page admin.CustomerCredits
+	err = v.rowsOf("listCustomerCredits", &page)
+	keys := rowKeys(page.Credits, func(r admin.CustomerCredit) string { return r.Reference })
+	return shownRows(a.Name+", credits of a customer", customerCreditsPage(v, a, c, page, keys), keys), err
+}
+
 func showVirtualAccounts(v *visit) (view, error) {
 	a, err := v.company("/virtual-accounts")
 	if err != nil {
@@ -210,8 +232,28 @@ func showDeliveries(v *visit) (view, error) {
 	return shownRows(a.Name+", deliveries", deliveriesPage(v, a, page, keys), keys), err
 }
 
+// stepWord names the step of a payment to which a ledger entry belongs. The first one has no name.
+func stepWord(step string) string {
+	if step == "" {
+		return "Payment"
+	}
+	return sentence(words(step))
+}
+
 // kybWords are the states of the KYB check.
 var kybWords = []string{"NOT_STARTED", "IN_PROGRESS", "SUBMITTED", "CHANGES_REQUESTED", "REJECTED", "APPROVED"}
+
+// kybChoices are the states of the KYB check, to choose one of them.
+func kybChoices() []choice {
+	out := []choice{{"", "Every state"}}
+	for _, status := range kybWords {
+		out = append(out, choice{status, sentence(words(status))})
+	}
+	return out
+}
+
+// liveChoices say whether companies may use the API.
+var liveChoices = []choice{{"", "Live or not"}, {"true", "Live"}, {"false", "Not live"}}
 
 // mayAdminister reports whether the person may change the rights of a company.
 func (v *visit) mayAdminister() bool { return v.may(operator.Admin) }

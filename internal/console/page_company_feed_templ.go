@@ -198,7 +198,7 @@ func deliveriesPage(v *visit, a about, page admin.Deliveries, keys []string) tem
 			return templ_7745c5c3_Err
 		}
 		if len(page.Deliveries) == 0 {
-			templ_7745c5c3_Err = empty(v, "Nothing was delivered yet. The company adds a webhook by POST /api/v1/webhooks.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(v, "Nothing was delivered yet. The company adds a webhook at its page Webhooks, or by POST /api/v1/webhooks.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -101,9 +101,9 @@ func providerChip(t admin.ProviderTally, lastSuccess, lastFailure *string) (kind
 	case t.Calls == 0:
 		return "idle", "No calls"
 	case t.Unknowns > 0 && t.Unknowns*2 >= t.Calls:
-		return "failed", "Answers are lost"
+		return "failed", "No outcomes"
 	case t.Unknowns > 0:
-		return "unknown", "Some answers lost"
+		return "unknown", "Some without an outcome"
 	case t.NotSent > 0:
 		return "failed", "Not reached"
 	case t.Successes == 0 && lastFailure != nil && (lastSuccess == nil || *lastFailure > *lastSuccess):
@@ -121,7 +121,7 @@ func tallyWords(t admin.ProviderTally) string {
 	for _, part := range []struct {
 		n    int64
 		word string
-	}{{t.Refusals, "refused"}, {t.NotSent, "not sent"}, {t.Unknowns, "without an answer"}} {
+	}{{t.Refusals, "refused"}, {t.NotSent, "not sent"}, {t.Unknowns, "without an outcome"}} {
 		if part.n > 0 {
 			out = append(out, itoa(part.n)+" "+part.word)
 		}

@@ -43,6 +43,9 @@ func (p pile) isEmpty() bool { return len(p.proposals)+len(p.cases)+len(p.adjust
 // because nobody approves an act of their own.
 func showWaiting(v *visit) (view, error) {
 	p := pile{tab: v.filter("tab", "for-me")}
+	if !slices.Contains([]string{"for-me", "by-me", "decided"}, p.tab) {
+		return view{}, fault.Newf(fault.Invalid, "There is no list with the name %q.", p.tab)
+	}
 	var err error
 	switch {
 	case p.tab == "decided":
@@ -158,6 +161,17 @@ func (c correction) after() money.Kobo {
 		return c.account.Balance - c.Amount
 	}
 	return c.account.Balance + c.Amount
+}
+
+// isWithdrawn reports whether the operator who has asked for the adjustment has taken it back.
+func (c correction) isWithdrawn() bool { return optional(c.RejectedBy) == c.CreatedBy }
+
+// endWord says what ended an adjustment that was not booked.
+func (c correction) endWord() string {
+	if c.isWithdrawn() {
+		return "Withdrawn"
+	}
+	return "Rejected"
 }
 
 // accountWords names the settlement account.

@@ -44,7 +44,7 @@ func companyWebhooksPage(v *visit, a about, some []admin.CompanyWebhook) templ.C
 			return templ_7745c5c3_Err
 		}
 		if len(some) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\"><p class=\"empty\">No webhook yet. The company adds one by POST /api/v1/webhooks.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\"><p class=\"empty\">No webhook yet. The company adds one at its page Webhooks, or by POST /api/v1/webhooks.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

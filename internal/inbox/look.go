@@ -33,7 +33,7 @@ type Filter struct {
 // List returns a page of the notifications without their bodies, newest first, and the cursor of the next
 // page. The cursor is "" after the last page. A page may be empty, and have a next one.
 func (s *Service) List(ctx context.Context, f Filter, after string) (list []Notification, next string, err error) {
-	at, id, err := placeOf(after)
+	at, of, err := placeOf(after)
 	if err != nil {
 		return nil, "", err
 	}
@@ -41,7 +41,7 @@ func (s *Service) List(ctx context.Context, f Filter, after string) (list []Noti
 	if f != (Filter{}) {
 		limit = lookRows
 	}
-	seen, err := s.before(ctx, at, id, limit)
+	seen, err := s.before(ctx, at, of, limit)
 	for i, n := range seen {
 		if len(list) == pageRows || i == limit-1 {
 			return list, next, err
@@ -54,16 +54,19 @@ func (s *Service) List(ctx context.Context, f Filter, after string) (list []Noti
 	return list, "", err
 }
 
+// idShape matches the ID of a notification: a keyed hash, and the key's own ID before it.
+var idShape = regexp.MustCompile(`^[0-9a-f$]{16,128}$`)
+
 // placeOf reads a cursor. "" is before the newest notification.
-func placeOf(after string) (at int64, id string, err error) {
+func placeOf(after string) (at int64, of string, err error) {
 	if after == "" {
 		return clock.Micros(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)), "", nil
 	}
-	number, id, _ := strings.Cut(after, ".")
-	if at, err = strconv.ParseInt(number, 10, 64); err != nil || id == "" {
-		return 0, "", fault.New(fault.Invalid, `"after" must be the field "next" of the page before`)
+	number, of, _ := strings.Cut(after, ".")
+	if at, err = strconv.ParseInt(number, 10, 64); err != nil || !idShape.MatchString(of) {
+		return 0, "", db.ErrCursor
 	}
-	return at, id, nil
+	return at, of, nil
 }
 
 // ofCredit matches what came of a notification about a credit. The session ID of a transfer names nobody, and leads to the credit.

@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// pageRows is the number of rows on a page of an operators' list.
-const pageRows = 50
+// PageRows is the number of rows on a page of an operators' list.
+const PageRows = 50
 
 // Rows is a page of the rows of a company, newest first.
 type Rows[T any] struct {
@@ -28,10 +28,10 @@ type Rows[T any] struct {
 
 // pageOf cuts the row that follows a page, and sets the cursor to the last row of the page.
 func pageOf[T any](list []T, cursor func(T) string) Rows[T] {
-	if len(list) <= pageRows {
+	if len(list) <= PageRows {
 		return Rows[T]{Rows: list}
 	}
-	return Rows[T]{list[:pageRows], cursor(list[pageRows-1])}
+	return Rows[T]{list[:PageRows], cursor(list[PageRows-1])}
 }
 
 // below reads a cursor that is a number. "" is above all numbers.
@@ -40,7 +40,7 @@ func below(cursor string) (int64, error) {
 		return math.MaxInt64, nil
 	}
 	n, err := strconv.ParseInt(cursor, 10, 64)
-	if err != nil {
+	if err != nil || n < 1 {
 		return 0, db.ErrCursor
 	}
 	return n, nil
@@ -88,7 +88,7 @@ func (s *Service) People(ctx context.Context, company, after string) (Rows[Perso
 		return Rows[Person]{}, err
 	}
 	list, err := db.All(ctx, s.db, scanPerson, selectPerson+`
-		WHERE c.company_id = $1 AND c.number < $2 AND c.erased_at = 0 ORDER BY c.number DESC LIMIT $3`, company, number, pageRows+1)
+		WHERE c.company_id = $1 AND c.number < $2 AND c.erased_at = 0 ORDER BY c.number DESC LIMIT $3`, company, number, PageRows+1)
 	return pageOf(list, func(p Person) string { return strconv.FormatInt(p.Number, 10) }), err
 }
 
@@ -140,7 +140,7 @@ func (s *Service) VirtualAccounts(ctx context.Context, company, after string) (R
 	}
 	list, err := db.All(ctx, s.db, db.Fields[VirtualAccount], `SELECT id, external_reference, state, amount_kobo, amount_control, settlement_id,
 		account_number, account_name, bank_name, credit_id, expires_at, created_at
-		FROM collection WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, company, bound, pageRows+1)
+		FROM collection WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, company, bound, PageRows+1)
 	return pageOf(list, func(a VirtualAccount) string { return a.ID }), err
 }
 
@@ -162,10 +162,10 @@ func (s *Service) Cards(ctx context.Context, company, customerID, after string) 
 	var list []CardLine
 	if customerID == "" {
 		list, err = db.All(ctx, s.db, db.Fields[CardLine], selectCard+`WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
-			company, bound, pageRows+1)
+			company, bound, PageRows+1)
 	} else {
 		list, err = db.All(ctx, s.db, db.Fields[CardLine], selectCard+`WHERE company_id = $1 AND customer_id = $4 AND id < $2 ORDER BY id DESC LIMIT $3`,
-			company, bound, pageRows+1, customerID)
+			company, bound, PageRows+1, customerID)
 	}
 	return pageOf(list, func(c CardLine) string { return c.ID }), err
 }
@@ -194,7 +194,7 @@ func (s *Service) EntryLines(ctx context.Context, company string, account int64,
 	}
 	list, err := db.All(ctx, s.db, db.Fields[EntryLine], `SELECT sequence, amount_kobo, current_kobo, step, reference, created_at FROM ledger_entry
 		WHERE company_id = $1 AND account_id = $2 AND sequence < $3 ORDER BY sequence DESC LIMIT $4`,
-		company, settlement.LedgerAccount(account), sequence, pageRows+1)
+		company, settlement.LedgerAccount(account), sequence, PageRows+1)
 	return pageOf(list, func(e EntryLine) string { return strconv.FormatInt(e.Sequence, 10) }), err
 }
 
@@ -212,7 +212,7 @@ func (s *Service) Events(ctx context.Context, company, after string) (Rows[Event
 		return Rows[EventLine]{}, err
 	}
 	list, err := db.All(ctx, s.db, db.Fields[EventLine], `SELECT sequence, id, kind, created_at FROM event
-		WHERE company_id = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3`, company, sequence, pageRows+1)
+		WHERE company_id = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3`, company, sequence, PageRows+1)
 	return pageOf(list, func(e EventLine) string { return strconv.FormatInt(e.Sequence, 10) }), err
 }
 
@@ -241,7 +241,7 @@ func (s *Service) Deliveries(ctx context.Context, company, state, after string) 
 	}, `SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM (
 			SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM webhook_delivery
 			WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3) AS newest
-		WHERE $4 = '' OR state = $4 ORDER BY id DESC LIMIT $5`, company, bound, s.depth, state, pageRows+1)
+		WHERE $4 = '' OR state = $4 ORDER BY id DESC LIMIT $5`, company, bound, s.depth, state, PageRows+1)
 	page := pageOf(list, func(d DeliveryLine) string { return d.ID })
 	if err != nil || page.Next != "" || state == "" {
 		return page, err

@@ -7,7 +7,9 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // RevenueJob is the kind of the recurring job that adds up fees and charges by day. There is only one such
@@ -194,6 +196,9 @@ func (s *Service) Revenue(ctx context.Context, company string, from, to time.Tim
 func (s *Service) RevenueByCompany(ctx context.Context, from, to time.Time, after string) (page []CompanyRevenue, next string, err error) {
 	if err := CheckRevenuePeriod(from, to); err != nil {
 		return nil, "", err
+	}
+	if after != "" && after != settlement.House && !id.IsCuid(after) {
+		return nil, "", db.ErrCursor
 	}
 	page, err = revenueByCompany(ctx, s.db, after, dayNumber(from), dayNumber(to), RevenueCompanies+1)
 	if len(page) > RevenueCompanies {

@@ -207,7 +207,7 @@ func TestManyCompaniesAreAddedInPages(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := openTill(t, d)
 		for i := range 120 {
-			company := fmt.Sprintf("c%03d", i)
+			company := fmt.Sprintf("c%024d", i)
 			must(t, w.book.Commit(t.Context(), ledger.Found(company)))
 			u := ledger.For(company)
 			for _, name := range []string{"clearing/payout", "provider/main", "fee", "charge/main"} {
@@ -241,7 +241,7 @@ func TestManyCompaniesAreAddedInPages(t *testing.T) {
 				break
 			}
 		}
-		if len(names) != 120 || names[0] != "c000" || names[119] != "c119" {
+		if len(names) != 120 || names[0] != fmt.Sprintf("c%024d", 0) || names[119] != fmt.Sprintf("c%024d", 119) {
 			t.Error(names)
 		}
 	})
