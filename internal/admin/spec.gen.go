@@ -1929,6 +1929,9 @@ type Timeline struct {
 	// OwnReference The company's own reference.
 	OwnReference *string `json:"ownReference"`
 
+	// Mate The credit that has paid this virtual account, or the virtual account on which this credit has arrived.
+	Mate *string `json:"mate"`
+
 	// AssignedTo The credit of the company to which operators have assigned this credit of an unknown owner.
 	AssignedTo *string `json:"assignedTo"`
 

@@ -18,7 +18,7 @@ func (e *edge) findTimeline(ctx context.Context, r *request) (any, error) {
 	return Timeline{
 		Kind: y.Kind, Reference: y.Reference, Company: wire.Optional(y.Company), Status: y.State, Word: wire.Optional(y.Word),
 		Amount: y.Amount, Fee: y.Fee, Counterparty: wire.Optional(y.Counterparty), Provider: wire.Optional(y.Provider),
-		ProviderReference: wire.Optional(y.ProviderReference), SessionID: wire.Optional(y.SessionID), OwnReference: wire.Optional(y.OwnReference), AssignedTo: wire.Optional(y.AssignedTo),
+		ProviderReference: wire.Optional(y.ProviderReference), SessionID: wire.Optional(y.SessionID), OwnReference: wire.Optional(y.OwnReference), Mate: wire.Optional(y.Mate), AssignedTo: wire.Optional(y.AssignedTo),
 		BulkPayout: wire.Optional(y.Bulk), BulkLine: wire.Optional(y.BulkLine),
 		Customer: wire.Optional(y.Customer), Same: rows(y.Same, samePayoutOf), MoreSame: y.MoreSame,
 		Clock: clockOf(y.Clock), Cases: rows(y.Cases, caseOf), Steps: rows(y.Steps, timelineStepOf), CreatedAt: clock.Text(y.CreatedAt),

@@ -8,6 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/console"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/person"
@@ -69,6 +70,13 @@ func (a *App) AppURLs(ctx context.Context, c *Credentials) error {
 		name, role string
 		to         **string
 	}{{"owner", person.Owner, &c.AppURL}, {"second", person.Developer, &c.SecondAppURL}, {"third", person.Finance, &c.ThirdAppURL}} {
+		// The company's owner may have given the person another role since.
+		switch is, err := a.People.FindNamed(ctx, c.Reference, p.name); {
+		case err == nil:
+			p.role = is.Role
+		case !fault.Is(err, fault.Missing):
+			return err
+		}
 		token, digest := person.NewLink()
 		if _, err := a.People.InvitePerson(ctx, operator.Itself(), c.Reference, p.name, p.role, digest); err != nil {
 			return err

@@ -4,6 +4,9 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/person"
 )
 
 // A fresh development program agrees with its bank: the difference on the overview is 0.
@@ -51,5 +54,20 @@ func TestTheDevelopmentCompanyHasThreePeople(t *testing.T) {
 		if p, err := a.People.UseLink(t.Context(), c.Reference, token, ""); !isLink || err != nil || p.Role != role {
 			t.Errorf("%s: %+v, %v", *link, p, err)
 		}
+	}
+	// The owner gives one of them another role. The next start has a link for this role.
+	second, err := a.People.FindNamed(t.Context(), c.Reference, "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.People.SetRole(t.Context(), operator.Local("test"), c.Reference, second.ID, person.Viewer); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.AppURLs(t.Context(), &c); err != nil {
+		t.Fatal(err)
+	}
+	token := strings.TrimPrefix(*c.SecondAppURL, begin)
+	if p, err := a.People.UseLink(t.Context(), c.Reference, token, ""); err != nil || p.Role != person.Viewer {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 )
@@ -80,6 +81,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		case c.request != r.text():
 			err = fault.New(fault.Refused, `"externalReference" was already used with a different request`).With(fault.ReferenceUsed)
 		case c.State != Opening && r.Key.Subject() == "":
+			peer.SetSubject(ctx, c.ID)
 			return c, nil // the caller of Generate stores the response
 		case c.State != Opening:
 			return c, r.Key.Resume(ctx, s.Book, c)
@@ -100,6 +102,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		if errors.Is(err, opening.ErrTaken) {
 			continue // a concurrent request has changed the collection, so read the collection again
 		}
+		peer.SetSubject(ctx, a.ID)
 		return a.Collection, quota.Reached(err, now)
 	}
 }

@@ -133,6 +133,9 @@ func fileName(text string) string {
 
 // receiptSteps are the transfers of a payment, each of which has a receipt.
 func (t thing) receiptSteps() []pageTab {
+	if t.story.Kind == "collection" {
+		return nil // the credit that pays it has a receipt
+	}
 	at := "/app/p/" + url.PathEscape(t.story.Reference) + "/receipt"
 	out := []pageTab{{"Receipt", at}}
 	if !t.isOperation() {

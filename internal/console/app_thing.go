@@ -23,6 +23,7 @@ type thing struct {
 	bought  *boughtRow // if it is a purchase
 	loaded  *loadedRow // if it is the funding of a card
 	credit  *creditRow // if a bank has reported it
+	opened  *openedRow // if it is a virtual account
 	lane    string     // of the rows that are shown; "" for all
 }
 
@@ -65,6 +66,14 @@ func (b boughtRow) facts() (out []filter) {
 		}
 	}
 	return out
+}
+
+// openedRow is a virtual account as pages show it.
+type openedRow struct {
+	AccountNumber string `json:"accountNumber"`
+	BankName      string `json:"bankName"`
+	OwnReference  string `json:"externalReference"`
+	ExpiresAt     string `json:"expiryDate"`
 }
 
 // loadedRow is the funding of a card as pages show it.
@@ -119,6 +128,10 @@ func (v *visit) factsOf(t *thing, reference string) (err error) {
 		t.loaded = &p.Data
 	case "credit":
 		t.credit, err = v.creditOf(t.story.Reference)
+	case "collection":
+		var c one[openedRow]
+		_, err = v.ask("GET", "/api/v1/virtual-account/"+reference, nil, &c)
+		t.opened = &c.Data
 	}
 	return err
 }
@@ -148,6 +161,8 @@ func (t thing) title() string {
 		return sentence(t.noun())
 	case t.credit != nil && t.credit.SenderName != "":
 		return sum + " from " + t.credit.SenderName
+	case t.opened != nil && t.opened.AccountNumber != "":
+		return sum + " to virtual account " + t.opened.AccountNumber
 	case t.bought != nil && t.bought.Product != nil:
 		return sum + " for " + *t.bought.Product
 	}
@@ -326,7 +341,7 @@ func (t thing) stepWords(step api.TimelineStep) (title, said string) {
 	case "transfer":
 		return naira(step.Transfer.Amount) + " moved", ""
 	case "intent":
-		return t.beginning(), withProviders(intentWords(step.Text))
+		return t.beginning(step.Text), withProviders(intentWords(step.Text))
 	case "answer":
 		if title, said, _ = strings.Cut(step.Text, ": "); title == "first call" {
 			return "The provider was asked", said
@@ -340,9 +355,14 @@ func (t thing) stepWords(step api.TimelineStep) (title, said string) {
 	return story{}.rowWords(admin.TimelineStep{What: step.What, Text: step.Text})
 }
 
-// beginning says how it began.
-func (t thing) beginning() string {
+// beginning says how it began. The text is that of the step.
+func (t thing) beginning(text string) string {
+	if strings.HasPrefix(text, "collection of ") {
+		return "Your company asked for the virtual account"
+	}
 	switch t.story.Kind {
+	case "collection":
+		return "Money arrived"
 	case "credit", "customer credit":
 		return "Money arrived"
 	case "deposit", "withdrawal":

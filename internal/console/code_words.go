@@ -107,7 +107,7 @@ var providerCode = regexp.MustCompile(`\b(?:safehaven|vtpass|sudo|tatum)\b`)
 func withProviders(text string) string { return providerCode.ReplaceAllStringFunc(text, providerName) }
 
 // kindAtBegin matches the kind of payment with which the text of an intent begins, such as "vtu of".
-var kindAtBegin = regexp.MustCompile(`^(vtu|card|payout|credit) of `)
+var kindAtBegin = regexp.MustCompile(`^(vtu|card|payout|credit|collection) of `)
 
 // intentWords says what was asked for, such as "Purchase of ₦100.00, fee ₦0.00, from settlement account 1, by VTpass".
 func intentWords(text string) string {

@@ -233,11 +233,14 @@ func showDeliveries(v *visit) (view, error) {
 }
 
 // stepWord names the step of a payment to which a ledger entry belongs. The first one has no name.
-func stepWord(step string) string {
-	if step == "" {
-		return "Payment"
+func stepWord(e admin.Entry) string {
+	switch {
+	case e.Step != "":
+		return sentence(words(e.Step))
+	case e.Amount > 0:
+		return "Money in"
 	}
-	return sentence(words(step))
+	return "Money out"
 }
 
 // kybWords are the states of the KYB check.

@@ -388,7 +388,7 @@ func adjustmentsPage(v *visit, page cursorList[admin.Adjustment]) templ.Componen
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				kind, word := adjustmentChip(a.Status)
+				kind, word := (correction{Adjustment: a}).chip()
 				templ_7745c5c3_Err = chip(kind, word).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -136,6 +136,8 @@ func kindWord(kind string) string {
 		return "Purchase"
 	case "card":
 		return "Card funding"
+	case "collection":
+		return "Virtual account"
 	}
 	return sentence(kind)
 }

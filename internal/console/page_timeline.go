@@ -86,7 +86,12 @@ func (s story) title() string {
 		return naira(s.Amount) + " for " + who
 	case "card":
 		return naira(s.Amount) + " onto a card"
-	case "credit", "collection", "customer credit":
+	case "collection":
+		if s.Mate == nil {
+			return naira(s.Amount) + " to " + who
+		}
+		return strings.TrimSuffix(naira(s.Amount)+" from "+who, " from ")
+	case "credit", "customer credit":
 		return strings.TrimSuffix(naira(s.Amount)+" from "+who, " from ")
 	case "adjustment":
 		return naira(s.Amount) + " adjusted"
@@ -275,7 +280,10 @@ func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 		if s.isOnChain() {
 			return "Seen on the chain", step.Text
 		}
-		if s.isCredit() {
+		switch {
+		case strings.HasPrefix(step.Text, "collection of "):
+			return sentence(s.asker()) + " asked for the virtual account", withProviders(intentWords(step.Text))
+		case s.isCredit() || strings.HasPrefix(step.Text, "credit of "):
 			return "Money arrived", withProviders(intentWords(step.Text))
 		}
 		return sentence(s.asker()) + " asked for it", withProviders(intentWords(step.Text))

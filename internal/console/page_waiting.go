@@ -166,6 +166,14 @@ func (c correction) after() money.Kobo {
 // isWithdrawn reports whether the operator who has asked for the adjustment has taken it back.
 func (c correction) isWithdrawn() bool { return optional(c.RejectedBy) == c.CreatedBy }
 
+// chip returns the chip of the adjustment in a list.
+func (c correction) chip() (kind, word string) {
+	if c.isWithdrawn() {
+		return "idle", "Withdrawn"
+	}
+	return adjustmentChip(c.Status)
+}
+
 // endWord says what ended an adjustment that was not booked.
 func (c correction) endWord() string {
 	if c.isWithdrawn() {

@@ -72,7 +72,12 @@ func (s story) other() string {
 	switch s.Kind {
 	case "payout":
 		return "To"
-	case "credit", "collection":
+	case "collection":
+		if s.Mate == nil {
+			return "Account"
+		}
+		return "From"
+	case "credit":
 		return "From"
 	case "vtu":
 		return "What was bought"

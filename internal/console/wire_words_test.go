@@ -75,7 +75,7 @@ func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
 // The first step of a timeline says who began it. Nobody asked for money that came in.
 func TestTheFirstStepSaysHowItBegan(t *testing.T) {
 	for kind, want := range map[string]string{
-		"payout": "Kuda asked for it", "credit": "Money arrived", "customer credit": "Money arrived", "collection": "Kuda asked for it", "deposit": "Seen on the chain",
+		"payout": "Kuda asked for it", "credit": "Money arrived", "customer credit": "Money arrived", "collection": "Kuda asked for the virtual account", "deposit": "Seen on the chain",
 	} {
 		s := story{company: "Kuda", Timeline: admin.Timeline{Kind: kind}}
 		if got, _ := s.rowWords(admin.TimelineStep{What: "intent", Text: kind + " of 100.00 naira"}); got != want {

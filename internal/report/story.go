@@ -33,6 +33,7 @@ type Story struct {
 	ProviderReference string // of a deposit the hash of the transaction, whose Provider is the network
 	SessionID         string // of money that came in
 	OwnReference      string // the company's own reference
+	Mate              string // the credit that has paid a virtual account, or the virtual account on which a credit has arrived
 	AssignedTo        string // the credit of the company to which operators have assigned this credit of an unknown owner
 	Belongings
 	CreatedAt time.Time
@@ -91,11 +92,15 @@ func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, err
 	if err != nil {
 		return Story{}, err
 	}
+	ids, own, err := out.pair(ctx, q, at, own)
+	if err != nil {
+		return Story{}, err
+	}
 	subject := at.id
 	if out.SessionID != "" {
 		subject = out.Provider + "/" + out.SessionID // as in cases
 	}
-	if err := out.gather(ctx, q, at.id, subject, own); err != nil {
+	if err := out.gather(ctx, q, ids, subject, own); err != nil {
 		return Story{}, err
 	}
 	customers, err := customersOf(ctx, q, at.company, at.id)
@@ -156,7 +161,7 @@ func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (S
 	if err != nil {
 		return Story{}, err
 	}
-	err = out.gather(ctx, q, at.id, at.id, began)
+	err = out.gather(ctx, q, []string{at.id}, at.id, began)
 	out.Word = wordOf(o, out.Cases, s.clock.Now())
 	return out, err
 }
@@ -223,27 +228,35 @@ func titleOf(ctx context.Context, q db.Querier, at place) (Story, []Step, error)
 	return out, []Step{{At: t.created, What: "intent", Text: text}}, nil
 }
 
-// gather adds the steps that rows about a reference have, and the cases about a subject.
-func (y *Story) gather(ctx context.Context, q db.Querier, reference, subject string, own []Step) error {
+// gather adds the steps that rows about some references have, and the cases about a subject.
+func (y *Story) gather(ctx context.Context, q db.Querier, references []string, subject string, own []Step) error {
 	cases, err := db.All(ctx, q, operation.ScanCase, `SELECT `+operation.CaseColumns+` FROM operation_case
 		WHERE company_id = $1 AND subject = $2 ORDER BY created_at, id`, y.Company, subject)
 	if err != nil {
 		return err
 	}
 	y.Cases, y.Steps = cases, own
-	about := operation.Case{Company: y.Company, ID: reference, Subject: reference, CreatedAt: time.Unix(0, 0)}
-	for _, part := range []part{requestSteps, intent, attemptSteps, answers, transferSteps, auditSteps} {
-		steps, err := part(ctx, q, about, reference)
+	for _, reference := range references {
+		about := operation.Case{Company: y.Company, ID: reference, Subject: reference, CreatedAt: time.Unix(0, 0)}
+		for _, part := range []part{requestSteps, intent, attemptSteps, answers, transferSteps, auditSteps} {
+			steps, err := part(ctx, q, about, reference)
+			if err != nil {
+				return err
+			}
+			y.Steps = append(y.Steps, steps...)
+		}
+	}
+	for _, reference := range references {
+		told, err := eventsAround(ctx, q, y.Company, reference, y.Steps)
 		if err != nil {
 			return err
 		}
-		y.Steps = append(y.Steps, steps...)
+		for _, step := range told {
+			if !isTold(y.Steps, step.Event) {
+				y.Steps = append(y.Steps, step)
+			}
+		}
 	}
-	told, err := eventsAround(ctx, q, y.Company, reference, y.Steps)
-	if err != nil {
-		return err
-	}
-	y.Steps = append(y.Steps, told...)
 	for _, c := range cases {
 		steps, err := auditSteps(ctx, q, c, "")
 		if err != nil {
@@ -310,7 +323,7 @@ func (s *Service) caseStory(ctx context.Context, q db.Querier, at place) (Story,
 		Kind: "case", Reference: c.ID, Company: c.Company, State: string(c.State), Amount: c.Amount, CreatedAt: c.CreatedAt,
 		Counterparty: MaskText(c.Detail),
 	}
-	if err := out.gather(ctx, q, subject, c.Subject, nil); err != nil {
+	if err := out.gather(ctx, q, []string{subject}, c.Subject, nil); err != nil {
 		return Story{}, err
 	}
 	return out, out.follow(ctx, q)

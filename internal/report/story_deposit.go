@@ -77,5 +77,5 @@ func depositStory(ctx context.Context, q db.Querier, at place) (Story, error) {
 		}
 		own = append(own, Step{At: m.updated, What: "state", Text: text})
 	}
-	return out, out.gather(ctx, q, m.hash, out.Reference, own)
+	return out, out.gather(ctx, q, []string{m.hash}, out.Reference, own)
 }

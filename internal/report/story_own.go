@@ -57,7 +57,7 @@ func bookedStory(ctx context.Context, q db.Querier, company, reference string) (
 		return Story{}, err
 	}
 	out := Story{Kind: b.kind, Reference: reference, Company: company, State: "SUCCESS", Amount: b.amount, CreatedAt: b.created}
-	return out, out.gather(ctx, q, reference, reference, nil)
+	return out, out.gather(ctx, q, []string{reference}, reference, nil)
 }
 
 // isOwn reports whether a company may read the step, and removes from its text what the company may not.
