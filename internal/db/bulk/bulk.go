@@ -37,6 +37,10 @@ var parts = []struct{ table, join, where string }{
 	{"idempotency_key", "", "s.subject = $2"},
 }
 
+// eventID is the ID of a copy's event, which contains its number as id.Numbered writes it.
+const eventID = `'f' || lpad(to_hex((s.sequence + g * h.events) >> 16), 7, '0') || '-' || lpad(to_hex((s.sequence + g * h.events) & 65535), 4, '0')
+	|| '-8' || substr(CAST(CAST(md5(i.id || s.id) AS uuid) AS TEXT), 16)`
+
 // numbers are the columns whose values depend on the copy's number g.
 var numbers = map[string]string{
 	"event.sequence":         "s.sequence + g * h.events",
@@ -45,7 +49,7 @@ var numbers = map[string]string{
 	"current_kobo":           "s.current_kobo + g * a.change",
 	"debit_entry":            "s.debit_entry + g * d.entries",
 	"credit_entry":           "s.credit_entry + g * c.entries",
-	"event.id":               "CAST(CAST(md5(i.id || s.id) AS uuid) AS TEXT)",
+	"event.id":               eventID,
 	"ledger_transfer.stamp":  "s.stamp + g",
 	"leaf":                   "0",
 	"mac":                    "''",
