@@ -66,6 +66,9 @@ func fill(t *testing.T, p *apptest.Program) {
 	p.Advance(time.Hour)
 	undecided(t, p)
 	another := p.Company(250_000 * money.Naira)
+	if _, err := p.App.Settlements.Alert(t.Context(), operator.Local("fixture"), another.Reference, another.SettlementID, 250_000*money.Naira); err != nil {
+		t.Fatal(err)
+	}
 	another.Bought(another.Buy(another.Order(another.Bundle(), "another", "10")))
 	pay(t, p.Client, p.SettlementAccountNumber, 12_345, nil)
 	settled(t, p)

@@ -160,12 +160,12 @@ func columnsOf(t *Table, names []string) []Column {
 type rowSet struct {
 	columns []Column
 	rows    [][]any
-	same    bool // all rows have the same value in the first column, which is sent only once
+	same    bool // all rows have the same value in the first column, which is sent only once. A row has no other column only if it is the only row.
 }
 
 func setOf(columns []Column, rows [][]any) rowSet {
 	first := rows[0][0]
-	return rowSet{columns, rows, len(columns) > 1 && !slices.ContainsFunc(rows, func(r []any) bool { return r[0] != first })}
+	return rowSet{columns, rows, (len(columns) > 1 || len(rows) == 1) && !slices.ContainsFunc(rows, func(r []any) bool { return r[0] != first })}
 }
 
 // arguments returns one array for each column.
