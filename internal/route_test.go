@@ -59,6 +59,7 @@ var fanOut = map[string]string{
 	"report.besides operation":                 "as report.besides payout_verification",
 	"report.besides settlement_credit":         "as report.besides payout_verification",
 	"report.openSubjects operation_case":       "as report.besides payout_verification",
+	"report.operationsNamed operation":         "operators list cases of several companies, with the payment of each",
 	"report.unknownOperations operation_case":  "operators list operations of all companies",
 	"report.unknownOperations job":             "as report.unknownOperations operation_case",
 	"report.openByAge operation_case":          "the overview covers all companies",

@@ -29,11 +29,41 @@ func caseOf(c operation.Case) Case {
 	return row
 }
 
+// namedCase is a CaseLine of the contract.
+type namedCase struct {
+	Case
+	CompanyName *string  `json:"companyName"`
+	Payment     *Payment `json:"payment"`
+}
+
+func namedCaseOf(c report.CaseLine) namedCase {
+	out := namedCase{Case: caseOf(c.Case), CompanyName: wire.Optional(c.CompanyName)}
+	if c.Payment != nil {
+		p := paymentOf(*c.Payment)
+		out.Payment = &p
+	}
+	return out
+}
+
 func (e *edge) listCases(ctx context.Context, r *request) (any, error) {
-	return continued(ctx, r, caseOf, operation.CaseFilter{
+	f := operation.CaseFilter{
 		State: operation.CaseState(r.filter("status")), Reason: operation.Reason(r.filter("reason")),
 		Company: r.filter("company"), Subject: r.filter("subject"), Proposed: r.filter("proposed") != "",
-	}, e.Operations.Cases, e.Operations.CasesAfter)
+	}
+	return continued(ctx, r, namedCaseOf, f, func(ctx context.Context, f operation.CaseFilter, limit, offset int) ([]report.CaseLine, int64, error) {
+		cases, total, err := e.Operations.Cases(ctx, f, limit, offset)
+		if err != nil {
+			return nil, 0, err
+		}
+		lines, err := e.Reports.CaseLines(ctx, cases)
+		return lines, total, err
+	}, func(ctx context.Context, f operation.CaseFilter, cursor string, limit int) ([]report.CaseLine, error) {
+		cases, err := e.Operations.CasesAfter(ctx, f, cursor, limit)
+		if err != nil {
+			return nil, err
+		}
+		return e.Reports.CaseLines(ctx, cases)
+	})
 }
 
 func stepOf(s report.Step) Step { return Step{clock.Text(s.At), s.What, s.Text} }

@@ -58,8 +58,12 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 			t.Fatalf("cases: %v", rows)
 		}
 		row := rows[0].(map[string]any)
-		if row["company"] != made.Reference || row["subject"] != o.ID || row["status"] != "OPEN" || row["outcome"] != nil {
+		if row["company"] != made.Reference || row["subject"] != o.ID || row["status"] != "OPEN" || row["outcome"] != nil || row["companyName"] != made.Name {
 			t.Errorf("the case: %v", row)
+		}
+		payment, _ := row["payment"].(map[string]any)
+		if payment["reference"] != o.ID || payment["amount"] != 20.0 || payment["word"] != "case" {
+			t.Errorf("the payment of the case: %v", payment)
 		}
 		for query, want := range map[string]int{
 			"?company=" + row["company"].(string) + "&reason=" + row["reason"].(string) + "&subject=" + url.QueryEscape(row["subject"].(string)): len(rows),

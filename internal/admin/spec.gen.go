@@ -314,6 +314,35 @@ type CaseDetail struct {
 	Timeline   []Step    `json:"timeline"`
 }
 
+// CaseLine defines model for CaseLine.
+type CaseLine struct {
+	ID      string `json:"id"`
+	Company string `json:"company"`
+	Subject string `json:"subject"`
+	Reason  string `json:"reason"`
+	Detail  string `json:"detail"`
+
+	// Amount The difference between a bank's statement and our ledger. Below 0 the ledger has more. null for cases without a difference.
+	Amount *money.Kobo `json:"amount"`
+	Status string      `json:"status"`
+
+	// Outcome null while open.
+	Outcome    *string   `json:"outcome"`
+	Note       *string   `json:"note"`
+	Assigned   *Target   `json:"assigned"`
+	Proposal   *Proposal `json:"proposal"`
+	ProposedBy *string   `json:"proposedBy"`
+	ResolvedBy *string   `json:"resolvedBy"`
+	CreatedAt  string    `json:"createdAt"`
+	UpdatedAt  string    `json:"updatedAt"`
+
+	// CompanyName null for the house.
+	CompanyName *string `json:"companyName"`
+
+	// Payment The payout, purchase or card funding that the case is about. null if it is about something else.
+	Payment *Payment `json:"payment"`
+}
+
 // CheckedCustomer defines model for CheckedCustomer.
 type CheckedCustomer struct {
 	ID        string `json:"id"`

@@ -61,6 +61,23 @@ func ownerName(name, reference string) string {
 	return ending(reference)
 }
 
+// caseAmount returns what a case is worth: the difference that the bank has, or else the amount of its payment. It returns nil if the
+// case is about no money.
+func caseAmount(c admin.CaseLine) *money.Kobo {
+	if c.Amount == nil && c.Payment != nil {
+		return &c.Payment.Amount
+	}
+	return c.Amount
+}
+
+// caseParty returns the counterparty of the payment that a case is about, or "".
+func caseParty(c admin.CaseLine) string {
+	if c.Payment == nil {
+		return ""
+	}
+	return optional(c.Payment.Counterparty)
+}
+
 func (c openCase) owner() string { return ownerName(c.story.company, c.Company) }
 
 // isPayment reports whether the case is about money whose story is known.

@@ -27,18 +27,15 @@ var reasons = []string{
 }
 
 func showCases(v *visit) (view, error) {
-	var page cursorList[admin.Case]
+	var page cursorList[admin.CaseLine]
 	q := url.Values{"status": {v.filter("status", "OPEN")}, "after": {v.filter("after", "")}, "pageSize": {"50"}}
 	for _, name := range []string{"company", "reason", "subject", "proposed"} {
 		if value := v.filter(name, ""); value != "" {
 			q.Set(name, value)
 		}
 	}
-	if _, err := v.call("listCases", admin.Input{Query: q}, &page); err != nil {
-		return view{}, err
-	}
-	lines, err := v.caseLines(page.Data)
-	return view{title: "Cases", item: "cases", body: casesPage(v, cursorList[caseLine]{lines, page.Next})}, err
+	_, err := v.call("listCases", admin.Input{Query: q}, &page)
+	return view{title: "Cases", item: "cases", body: casesPage(v, page)}, err
 }
 
 func showCase(v *visit) (view, error) {
@@ -111,7 +108,7 @@ func agreeOutcome(v *visit) (string, error) {
 func (v *visit) maySettle() bool { return v.may(operator.Finance) }
 
 // caseWord returns what a person does with a case of the list.
-func caseWord(c caseLine) string {
+func caseWord(c admin.CaseLine) string {
 	switch {
 	case c.Status != "OPEN":
 		return "Read"

@@ -32,7 +32,7 @@ func (c *console) proposalRoutes() map[string]route {
 type pile struct {
 	tab         string // for-me, by-me or decided
 	proposals   []admin.ProposedActs
-	cases       []caseLine
+	cases       []admin.CaseLine
 	adjustments []admin.Adjustment
 	next        *string // the cursor of the next page of what was decided
 }
@@ -73,7 +73,7 @@ func (v *visit) waitingHere(tab string) (p pile, err error) {
 	if err != nil {
 		return p, err
 	}
-	cases, err := allOf[admin.Case](v, "listCases", url.Values{"proposed": {"true"}})
+	cases, err := allOf[admin.CaseLine](v, "listCases", url.Values{"proposed": {"true"}})
 	if err != nil {
 		return p, err
 	}
@@ -87,10 +87,10 @@ func (v *visit) waitingHere(tab string) (p pile, err error) {
 	isOther := func(by string) bool { return (by == v.by.Name) != (tab == "by-me") }
 	p = pile{tab: tab}
 	p.proposals = slices.DeleteFunc(proposals, func(a admin.ProposedActs) bool { return isOther(a.ProposedBy) })
-	p.cases, err = v.caseLines(slices.DeleteFunc(cases, func(c admin.Case) bool { return isOther(optional(c.ProposedBy)) }))
+	p.cases = slices.DeleteFunc(cases, func(c admin.CaseLine) bool { return isOther(optional(c.ProposedBy)) })
 	p.adjustments = slices.DeleteFunc(adjustments, func(a admin.Adjustment) bool { return isOther(a.CreatedBy) })
 	slices.SortFunc(p.proposals, func(a, b admin.ProposedActs) int { return instant(a.ExpiresAt).Compare(instant(b.ExpiresAt)) })
-	return p, err
+	return p, nil
 }
 
 // allOf reads a list of the operators' API to its end, by cursor.

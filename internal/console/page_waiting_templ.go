@@ -263,7 +263,7 @@ func waitingPage(v *visit, p pile) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if c.amount() == nil {
+			if caseAmount(c) == nil {
 				var templ_7745c5c3_Var10 string
 				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(" · " + sentence(withProviders(inLagos(c.Detail))))
 				if templ_7745c5c3_Err != nil {

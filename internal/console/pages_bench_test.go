@@ -23,7 +23,7 @@ import (
 // BenchmarkPages reads one page of each kind, also with each filter that a link has, on a big PostgreSQL database.
 // KOBO_TEST_FILL is the number of entries in the ledger, and KOBO_TEST_COMPANIES the number of companies. One company
 // has nearly all entries. Each other one has the rows of the development company: payouts, a credit, a purchase, a
-// customer.
+// customer. Each company has two open cases about altered rows.
 //
 //	KOBO_TEST_FILL=10000000 KOBO_TEST_COMPANIES=10000 go test -run '^$' -bench Pages -benchtime 200x -timeout 3h ./internal/console
 func BenchmarkPages(b *testing.B) {
@@ -39,6 +39,7 @@ func BenchmarkPages(b *testing.B) {
 	}); err != nil {
 		b.Fatal(err)
 	}
+	w.alter(b)
 	// Kobo checks a ledger each day, so the page of the proof finds few new entries.
 	for {
 		_, err := w.app.Reports.Integrity(context.Background(), w.company.Reference)
@@ -212,6 +213,25 @@ func (w *world) clone(b *testing.B, companies int) {
 	if err != nil {
 		b.Fatal(err)
 	}
+}
+
+// alter opens two cases for each company, as after a theft that altered rows of two accounts of each.
+func (w *world) alter(b *testing.B) {
+	b.Helper()
+	_, err := w.app.DB.Exec(b.Context(), `INSERT INTO operation_case (company_id, id, subject, reason, detail, state, amount_kobo, outcome, note, target_company,
+			target_settlement, proposed_by, proposed_at, resolved_by, turn, happened_at, created_at, updated_at)
+		SELECT c.company_id, md5(c.company_id || a.id), a.id, 'BROKEN_CHAIN', 'Rows of the account were altered.', 'OPEN', 0, '', '', '', 0, '', 0, '', 0, 0, $1::bigint - a.n, $1::bigint - a.n
+		FROM company AS c CROSS JOIN (VALUES ('settlement/1', 1), ('clearing/payout', 2)) AS a (id, n)`, time.Now().UnixMicro())
+	if err == nil {
+		_, err = w.app.DB.Exec(b.Context(), "ANALYZE operation_case")
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		read, err := w.app.Reports.Overview(context.Background())
+		fmt.Fprintln(os.Stderr, "open cases:", read.Cases, err)
+	})
 }
 
 // column is a column of a table of companies' rows.

@@ -31,7 +31,7 @@ func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
 	old, err := db.All(ctx, s.db, operation.Scan, `SELECT `+operation.Columns+` FROM operation
 		WHERE (operation.company_id, operation.id) IN (
 			SELECT company_id, subject FROM job WHERE kind = 'operation.resolve'
-			UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN')
+			UNION SELECT company_id, subject FROM operation_case WHERE `+isOpenCase+`)
 			AND operation.state = 'PENDING' AND operation.created_at < $1
 		ORDER BY operation.company_id, operation.kind, operation.id`, clock.Micros(s.clock.Now().Add(-overdue)))
 	for _, o := range old {

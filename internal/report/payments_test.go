@@ -144,6 +144,24 @@ func TestAPaymentInTheListHasItsCaseAndItsNames(t *testing.T) {
 				t.Errorf("%q: %+v", word, got)
 			}
 		}
+		about := func(company, subject string) operation.Case {
+			return operation.Case{Company: company, Subject: subject}
+		}
+		lines, err := w.CaseLines(t.Context(), []operation.Case{
+			about("house", "bank/090001"), about(w.company, line.Reference), about(w.company, "settlement/1"), about("another", line.Reference),
+		})
+		must(t, err)
+		for i, want := range []string{"", line.CompanyName, line.CompanyName, ""} {
+			if got := lines[i]; got.CompanyName != want || (got.Payment != nil) != (i == 1) {
+				t.Errorf("case %d: %+v", i, got)
+			}
+		}
+		if p := lines[1].Payment; line.CompanyName == "" || p == nil || p.Reference != line.Reference || p.Word != "case" || p.Counterparty != line.Counterparty {
+			t.Errorf("the payment of a case: %+v", p)
+		}
+		if none, err := w.CaseLines(t.Context(), nil); err != nil || len(none) != 0 {
+			t.Error(none, err)
+		}
 		for _, wrong := range []string{"x", "MTIz", "eC94", "!"} {
 			if _, err := w.Payments(t.Context(), report.PaymentFilter{After: wrong}); !fault.Is(err, fault.Invalid) {
 				t.Errorf("the cursor %q: %v", wrong, err)

@@ -22,6 +22,10 @@ const isOneOf = ` operation.company_id = $1 AND operation.id = ANY($2) AND opera
 const undecided = `SELECT subject FROM job WHERE company_id = $1 AND kind = 'operation.resolve'
 	UNION SELECT subject FROM operation_case WHERE company_id = $1 AND state = 'OPEN'`
 
+// isOpenCase is the SQL condition for an open case that can be about an operation. An operation's reference has no slash. A case about a
+// ledger account or about a session of a bank has one, as in "settlement/1". There are many of them after somebody has altered rows.
+const isOpenCase = `state = 'OPEN' AND subject NOT LIKE '%/%'`
+
 func scanOutcome(s db.Scanner) (Outcome, error) {
 	var o operation.Operation
 	var open int64

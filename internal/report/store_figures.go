@@ -87,7 +87,7 @@ func moneyInFlight(ctx context.Context, q db.Querier, queues, accounts []string)
 		UNION ALL
 		SELECT 1, o.kind, count(*), CAST(sum(o.amount_kobo + o.fee_kobo) AS BIGINT), min(o.created_at) FROM (
 			SELECT company_id, subject FROM job WHERE kind || '/' || provider = ANY($1)
-			UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN'
+			UNION SELECT company_id, subject FROM operation_case WHERE `+isOpenCase+`
 		) AS open JOIN operation AS o ON o.company_id = open.company_id AND o.id = open.subject
 		WHERE o.state = 'PENDING' GROUP BY o.kind`, queues, accounts)
 	held, pending = map[string]total{}, map[string]total{}

@@ -85,7 +85,7 @@ func openByAge(ctx context.Context, q db.Querier, queues []string, now time.Time
 				CASE WHEN o.created_at > $3 THEN 0 WHEN o.created_at > $4 THEN 1 WHEN o.created_at > $5 THEN 2 WHEN o.created_at > $6 THEN 3 ELSE 4 END AS age
 			FROM (
 				SELECT company_id, subject FROM job WHERE kind || '/' || provider = ANY($1)
-				UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN'
+				UNION SELECT company_id, subject FROM operation_case WHERE `+isOpenCase+`
 			) AS open JOIN operation AS o ON o.company_id = open.company_id AND o.id = open.subject
 			WHERE o.state = 'PENDING'
 		) AS pending GROUP BY provider, unknown, age ORDER BY provider, unknown, age`,

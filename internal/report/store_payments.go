@@ -111,7 +111,7 @@ func pendingOperations(ctx context.Context, q db.Querier, queues []string, l loo
 		SELECT o.kind, o.company_id, o.id, o.state, o.provider, o.amount_kobo, o.fee_kobo, o.called_until, o.outcome, o.code, o.next_at, o.created_at, '' FROM (
 			SELECT company_id, subject, 0 AS in_hands FROM job WHERE kind || '/' || provider = ANY($1)
 				AND NOT EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = job.company_id AND c.subject = job.subject AND c.state = 'OPEN')
-			UNION SELECT company_id, subject, 1 FROM operation_case WHERE state = 'OPEN'
+			UNION SELECT company_id, subject, 1 FROM operation_case WHERE `+isOpenCase+`
 		) AS u JOIN operation AS o ON o.company_id = u.company_id AND o.id = u.subject
 		WHERE o.state = 'PENDING' AND (o.created_at, o.id) < ($2, $3) AND o.created_at >= $4 AND ($5 = '' OR o.kind = $5) AND ($6 = '' OR o.provider = $6)
 			AND o.amount_kobo >= $7 AND o.amount_kobo <= $8 AND ($9 = '' OR o.company_id = $9)
@@ -119,6 +119,13 @@ func pendingOperations(ctx context.Context, q db.Querier, queues []string, l loo
 				OR $10 = 'accepted' AND u.in_hands = 0 AND o.outcome = 'unknown' AND o.kind <> 'card' AND o.code = ANY($13))
 		ORDER BY o.created_at DESC, o.id DESC LIMIT $12`,
 		queues, l.at.at, l.at.id, l.from, l.Kind, l.Provider, int64(l.Least), l.most, l.Company, l.Word, now, int64(paymentRows+1), provider.InProgressCodes)
+}
+
+// operationsNamed returns the operations with these references of these companies. The concatenation makes PostgreSQL find the references,
+// whatever its statistics say. Otherwise it may read all operations of these companies in an index beside them.
+func operationsNamed(ctx context.Context, q db.Querier, companies, references []string) ([]paymentRow, error) {
+	return db.All(ctx, q, db.Fields[paymentRow], `SELECT `+operationFields+`, o.created_at, '' FROM operation AS o
+		WHERE o.company_id || '' = ANY($1) AND o.id = ANY($2)`, companies, references)
 }
 
 func companyNames(ctx context.Context, q db.Querier, companies []string) (map[string]string, error) {
@@ -129,14 +136,15 @@ func companyNames(ctx context.Context, q db.Querier, companies []string) (map[st
 // session ID.
 type beside struct{ id, other, own, session string }
 
-// besides returns what stands beside the payments of a page, by reference. Each part is found by its primary key.
+// besides returns what stands beside the payments of a page, by reference. Each part is found by its primary key, or as in operationsNamed
+// where an index has the references of all companies.
 func besides(ctx context.Context, q db.Querier, companies, ids []string) (map[string]beside, error) {
 	found, err := db.All(ctx, q, db.Fields[beside], `
 		SELECT id, account_name || ', ' || bank_name, '', '' FROM payout_verification WHERE company_id = ANY($1) AND id = ANY($2)
 		UNION ALL SELECT id, product_name, '', '' FROM vtu_purchase WHERE company_id = ANY($1) AND id = ANY($2)
 		UNION ALL SELECT id, '', external_reference, '' FROM operation_label WHERE company_id = ANY($1) AND id = ANY($2)
-		UNION ALL SELECT id, '', '', provider_reference FROM operation WHERE company_id = ANY($1) AND id = ANY($2) AND kind = 'payout'
-		UNION ALL SELECT id, '', '', session_id FROM settlement_credit WHERE company_id = ANY($1) AND id = ANY($2)`, companies, ids)
+		UNION ALL SELECT id, '', '', provider_reference FROM operation WHERE company_id || '' = ANY($1) AND id = ANY($2) AND kind = 'payout'
+		UNION ALL SELECT id, '', '', session_id FROM settlement_credit WHERE company_id || '' = ANY($1) AND id = ANY($2)`, companies, ids)
 	out := map[string]beside{}
 	for _, b := range found {
 		before := out[b.id]

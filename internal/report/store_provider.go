@@ -31,7 +31,7 @@ func unknownOperations(ctx context.Context, q db.Querier, queues []string, now t
 				CASE WHEN EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN') THEN 1 ELSE 0 END AS has_case
 			FROM (
 				SELECT company_id, subject FROM job WHERE kind || '/' || provider = ANY($1)
-				UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN'
+				UNION SELECT company_id, subject FROM operation_case WHERE `+isOpenCase+`
 			) AS open JOIN operation AS o ON o.company_id = open.company_id AND o.id = open.subject
 			WHERE o.state = 'PENDING' AND (o.outcome <> '' OR o.called_until <= $2)
 		) AS unknown GROUP BY provider, age, has_case`,
