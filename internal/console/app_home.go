@@ -45,7 +45,8 @@ type home struct {
 	more      int // unknown outcomes that the page does not show
 	approvals []api.Approval
 	failing   []endpoint
-	chart     accountDays // of the first settlement account
+	kyb       *verification // nil unless the company must do something for its verification
+	chart     accountDays   // of the first settlement account
 }
 
 // accountDays are the balances of a settlement account of the last days, and what came in and went out.
@@ -129,6 +130,13 @@ func showHome(v *visit) (view, error) {
 		if e.Status == "FAILING" {
 			h.failing = append(h.failing, e)
 		}
+	}
+	if y := (verification{state: h.company.KybStatus}); y.needsTheCompany() {
+		var err error
+		if y.reason, err = v.reasonOf(y); err != nil {
+			return view{}, err
+		}
+		h.kyb = &y
 	}
 	if len(h.accounts) > 0 {
 		var err error

@@ -112,6 +112,9 @@ func (y verification) chip() (kind, word string) {
 	return "idle", sentence(words(y.state))
 }
 
+// needsTheCompany reports whether the company acts next. Only a company whose API is open sees it at its home page.
+func (y verification) needsTheCompany() bool { return y.state == "CHANGES_REQUESTED" }
+
 // sentence says what the state means, and who acts next.
 func (y verification) sentence() string {
 	switch {

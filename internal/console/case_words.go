@@ -42,12 +42,17 @@ func (v *visit) readCase() (c openCase, err error) {
 
 // companyName returns the name of a company, or "" if it is none: the ledger of the house is no company's.
 func (v *visit) companyName(reference string) (string, error) {
-	var c admin.CompanyDetail
-	_, err := v.call("findCompany", admin.Input{Path: map[string]string{"reference": reference}}, &c)
+	c, err := v.companyOf(reference)
+	return c.Name, err
+}
+
+// companyOf returns a company. It is empty if there is none with the reference: the ledger of the house is no company's.
+func (v *visit) companyOf(reference string) (c admin.CompanyDetail, err error) {
+	_, err = v.call("findCompany", admin.Input{Path: map[string]string{"reference": reference}}, &c)
 	if fault.Is(err, fault.Missing) {
 		err = nil
 	}
-	return c.Name, err
+	return c, err
 }
 
 // ownerName returns a company as people say it.
@@ -89,7 +94,7 @@ func (c openCase) isPending() bool { return c.story.Clock != nil }
 // title returns what the case is about, with the amount and the counterparty.
 func (c openCase) title() string {
 	out := sentence(words(c.Reason))
-	if c.Amount != nil {
+	if c.Amount != nil && !(c.isPayment() && *c.Amount == c.story.Amount) { // the title of a payment has its amount
 		out += " · " + naira(*c.Amount)
 	}
 	if c.isPayment() {

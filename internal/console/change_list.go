@@ -1,16 +1,15 @@
 package console
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -36,11 +35,7 @@ var changes = []change{
 		fields: []field{{name: "until", label: "Last day", kind: "day", optional: true, help: "In Lagos. Empty: the key does not expire."}},
 		plan: func(c typedChange) (plan, error) {
 			until, err := c.endOf("until")
-			says := c.about.Name + " gets a new API key, which does not expire."
-			if until != "" {
-				says = c.about.Name + " gets a new API key, which works to the end of " + c.text("until") + "."
-			}
-			return plan{body: admin.KeyRequest{ExpiresAt: until}, says: []string{says, "The key is shown once, to the person whose click makes it."}}, err
+			return c.planned("issueKey", "", admin.KeyRequest{ExpiresAt: until}), err
 		},
 	},
 	{
@@ -52,7 +47,7 @@ var changes = []change{
 		name: "account", operation: "createAccount", title: "New settlement account", role: operator.Support,
 		fields: []field{{name: "name", label: "Name", kind: "text"}},
 		plan: func(c typedChange) (plan, error) {
-			return plan{body: admin.AccountRequest{Name: c.text("name")}, says: []string{"The settlement account " + c.text("name") + " opens with ₦0.00."}}, nil
+			return c.planned("createAccount", "", admin.AccountRequest{Name: c.text("name")}), nil
 		},
 	},
 	{
@@ -64,27 +59,27 @@ var changes = []change{
 			{name: "holder", label: "Account name", kind: "text", help: "As payers see it."},
 		},
 		plan: func(c typedChange) (plan, error) {
-			id, words, err := c.account()
-			return plan{
-				id: strconv.FormatInt(id, 10), body: admin.BankAccountRequest{Bank: c.Get("bank"), AccountNumber: c.text("number"), AccountName: c.text("holder")},
-				says: []string{fmt.Sprintf("Money that arrives in the bank account %s of %s then belongs to the settlement account %s.", c.text("number"), c.text("holder"), words)},
-			}, err
+			id, _, err := c.account()
+			return c.planned("attachBankAccount", itoa(id), admin.BankAccountRequest{Bank: c.Get("bank"), AccountNumber: c.text("number"), AccountName: c.text("holder")}), err
 		},
 	},
 	{
 		name: "alert", operation: "setAccountAlert", title: "Alert of a low balance", role: operator.Support,
 		fields: []field{accountField, {name: "amount", label: "Balance below", kind: "naira", optional: true, help: "Empty: no alert."}},
 		plan: func(c typedChange) (plan, error) {
-			id, words, err := c.account()
+			id, _, err := c.account()
 			if err != nil {
 				return plan{}, err
 			}
-			below, err := c.naira("amount", "The balance")
-			p := plan{id: strconv.FormatInt(id, 10), body: admin.AlertRequest{LowBalance: &below}, says: []string{"The company gets an alert when account " + words + " falls below " + naira(below) + "."}}
-			if c.text("amount") == "" {
-				p.body, p.says = admin.AlertRequest{}, []string{"The company gets no alert about account " + words + "."}
+			var alert admin.AlertRequest
+			if c.text("amount") != "" {
+				below, err := c.naira("amount", "The balance")
+				if err != nil {
+					return plan{}, err
+				}
+				alert.LowBalance = &below
 			}
-			return p, err
+			return c.planned("setAccountAlert", itoa(id), alert), nil
 		},
 	},
 	{
@@ -101,6 +96,9 @@ var changes = []change{
 				return plan{}, err
 			}
 			sum, err := c.naira("amount", "The amount")
+			if err == nil && sum == 0 {
+				err = fault.New(fault.Invalid, "The amount must be more than ₦0.00.")
+			}
 			return plan{
 				sum:  sum,
 				body: admin.AdjustmentRequest{SettlementID: id, Amount: sum, Direction: c.Get("direction"), Reason: c.text("reason")},
@@ -130,11 +128,7 @@ var changes = []change{
 		},
 		plan: func(c typedChange) (plan, error) {
 			most, err := c.count("most", "The quota")
-			says := c.about.Name + " has no quota of " + label(quotaKinds, c.Get("kind")) + " any more."
-			if most > 0 {
-				says = fmt.Sprintf("%s can use at most %s %s a day. What began today counts.", c.about.Name, thousands(strconv.FormatInt(most, 10)), label(quotaKinds, c.Get("kind")))
-			}
-			return plan{body: admin.QuotaRequest{Kind: c.Get("kind"), Most: most}, says: []string{says}}, err
+			return c.planned("setQuota", "", admin.QuotaRequest{Kind: c.Get("kind"), Most: most}), err
 		},
 	},
 	{
@@ -142,11 +136,7 @@ var changes = []change{
 		fields: []field{{name: "requests", label: "Requests a second", kind: "count", optional: true, help: "Empty: the limit of the deployment."}},
 		plan: func(c typedChange) (plan, error) {
 			n, err := c.count("requests", "The limit")
-			says := "The limit of the deployment holds for " + c.about.Name + "."
-			if n > 0 {
-				says = fmt.Sprintf("%s may make %s requests a second. Further requests are refused with 429.", c.about.Name, thousands(strconv.FormatInt(n, 10)))
-			}
-			return plan{body: admin.RequestLimitRequest{RequestsPerSecond: n}, says: []string{says}}, err
+			return c.planned("setRequestLimit", "", admin.RequestLimitRequest{RequestsPerSecond: n}), err
 		},
 	},
 	{
@@ -157,21 +147,19 @@ var changes = []change{
 			{name: "xpub", label: "Extended public key", kind: "text"},
 		},
 		plan: func(c typedChange) (plan, error) {
-			return plan{body: admin.XpubRequest{Chain: c.Get("chain"), Xpub: c.text("xpub")}, says: []string{
-				"New addresses of " + sentence(words(c.Get("chain"))) + " for " + c.about.Name + " come from the key that ends in " + ending(c.text("xpub")) + ".", "Addresses that exist keep the key that made them.",
-			}}, nil
+			return c.planned("setXpub", "", admin.XpubRequest{Chain: c.Get("chain"), Xpub: c.text("xpub")}), nil
 		},
 	},
 	{
 		name: "pin-reset", operation: "resetPIN", title: "Reset the PIN", role: operator.Admin,
 		plan: func(c typedChange) (plan, error) {
-			return plan{body: struct{}{}, says: []string{"A token is made, with which " + c.about.Name + " sets a new PIN once.", "The present PIN works until then."}}, nil
+			return c.planned("resetPIN", "", struct{}{}), nil
 		},
 	},
 	{
 		name: "pin-unlock", operation: "unlockPIN", title: "Unlock the PIN", role: operator.Support,
 		plan: func(c typedChange) (plan, error) {
-			return plan{body: struct{}{}, says: []string{"The PIN of " + c.about.Name + " works again. Five wrong PINs in a row lock it again."}}, nil
+			return c.planned("unlockPIN", "", struct{}{}), nil
 		},
 	},
 }
@@ -186,89 +174,65 @@ func label(of []choice, value string) string {
 	return value
 }
 
+// planned returns the plan of an operation, with the sentences that the second person reads too.
+func (c typedChange) planned(operation, id string, body any) plan {
+	return plan{id: id, body: body, says: c.about.says(operation, id, body)}
+}
+
 func planFees(c typedChange) (plan, error) {
 	bands, err := c.bands()
-	says := []string{"From the next payout of " + c.about.Name + " on:"}
-	for _, b := range bands {
-		line := fmt.Sprintf("from %s the fee is %s", naira(b.From), naira(b.Flat))
-		if b.Percent > 0 {
-			line += " and " + b.Percent.Decimal() + " %"
-		}
-		if b.Cap > 0 {
-			line += ", at most " + naira(b.Cap)
-		}
-		says = append(says, sentence(line)+".")
-	}
-	if len(bands) == 0 {
-		says = []string{"From the next payout on, payouts of " + c.about.Name + " are free."}
-	}
-	return plan{body: admin.FeesRequest{Bands: bands}, says: says}, err
+	return c.planned("setFees", "", admin.FeesRequest{Bands: bands}), err
 }
 
 func planLimit(c typedChange) (plan, error) {
-	of, id := c.about.Name, int64(0)
+	id := int64(0)
 	if c.Get("account") != "" {
-		number, words, err := c.account()
-		if err != nil {
+		var err error
+		if id, _, err = c.account(); err != nil {
 			return plan{}, err
 		}
-		of, id = "account "+words, number
 	}
 	sum, err := c.naira("amount", "The amount")
 	if err != nil {
 		return plan{}, err
 	}
 	payouts, err := c.count("payouts", "The number of payouts")
-	most := "any number of payouts"
-	if payouts > 0 {
-		most = thousands(strconv.FormatInt(payouts, 10)) + " payouts"
-	}
-	total := "without a limit of their amount"
-	if sum > 0 {
-		total = "of at most " + naira(sum) + " in all"
-	}
-	return plan{
-		body: admin.LimitRequest{SettlementID: id, Amount: sum, Payouts: payouts},
-		says: []string{fmt.Sprintf("On a Lagos day %s can make %s, %s. Today's payouts count.", of, most, total)},
-	}, err
+	return c.planned("setLimit", "", admin.LimitRequest{SettlementID: id, Amount: sum, Payouts: payouts}), err
 }
 
 // planOnboarding proposes in one what a new company needs: its KYB, an account, terms, access and a key.
 func planOnboarding(c typedChange) (plan, error) {
 	p := admin.ProposalRequest{Company: c.about.Reference}
 	var says []string
-	add := func(operation string, body any, sentence string) {
+	add := func(operation string, body any) {
 		p.Acts = append(p.Acts, admin.ActRequest{Operation: operation, Body: body})
-		says = append(says, sentence)
+		says = append(says, c.about.says(operation, "", body)...)
 	}
-	if states := wayTo(company.KYB(c.about.KybStatus), company.Approved); len(states) > 0 {
-		for _, s := range states {
-			p.Acts = append(p.Acts, admin.ActRequest{Operation: "moveKYB", Body: admin.KYBRequest{Status: string(s)}})
-		}
-		says = append(says, "The KYB of "+c.about.Name+" is approved.")
+	for _, s := range wayTo(company.KYB(c.about.KybStatus), company.Approved) {
+		add("moveKYB", admin.KYBRequest{Status: string(s)})
 	}
 	if name := c.text("account-name"); name != "" {
-		add("createAccount", admin.AccountRequest{Name: name}, "The settlement account "+name+" opens with ₦0.00.")
+		add("createAccount", admin.AccountRequest{Name: name})
 	}
 	flat, err := c.naira("flat", "The fee")
 	if err != nil {
 		return plan{}, err
 	}
 	if c.text("flat") != "" {
-		add("setFees", admin.FeesRequest{Bands: []admin.BandRequest{{Flat: flat}}}, "Each payout costs "+naira(flat)+".")
+		add("setFees", admin.FeesRequest{Bands: []admin.BandRequest{{Flat: flat}}})
 	}
 	most, err := c.naira("limit", "The limit")
 	if err != nil {
 		return plan{}, err
 	}
 	if c.text("limit") != "" {
-		add("setLimit", admin.LimitRequest{Amount: most}, "Payouts of a Lagos day are "+naira(most)+" in all at most.")
+		add("setLimit", admin.LimitRequest{Amount: most})
 	}
 	if c.Get("key") == "new" {
-		add("issueKey", admin.KeyRequest{}, "A new API key is made, and shown once to the person who approves.")
+		add("issueKey", admin.KeyRequest{})
 	}
 	if c.Get("live") == "on" {
-		add("setLive", admin.LiveRequest{Live: true}, "Live access is on: the company can move money.")
+		add("setLive", admin.LiveRequest{Live: true})
 	}
 	return plan{body: p, says: append(says, "All of it is one proposal. Nothing happens until a second person approves it.")}, nil
 }

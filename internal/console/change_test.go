@@ -66,13 +66,13 @@ func TestEveryChangeHasAFormAndItsSentence(t *testing.T) {
 			says   string
 			waits  bool
 		}{
-			"onboarding":    {map[string]string{"account-name": "Main", "flat": "50", "limit": "₦1,000,000", "live": "on", "key": "new"}, "Each payout costs ₦50.00.", true},
+			"onboarding":    {map[string]string{"account-name": "Main", "flat": "50", "limit": "₦1,000,000", "live": "on", "key": "new"}, "From ₦0.00: ₦50.00.", true},
 			"key":           {map[string]string{"until": ""}, "gets a new API key", true},
 			"account":       {map[string]string{"name": "Salaries"}, "opens with", false},
 			"bank-account":  {map[string]string{"account": "1", "bank": "safehaven", "number": "0123456789", "holder": "Kobo Ltd"}, "Money that arrives in the bank account 0123456789", true},
 			"alert":         {map[string]string{"account": "1", "amount": "18,250.50"}, "falls below ₦18,250.50", false},
 			"adjustment":    {map[string]string{"account": "1", "direction": "credit", "amount": "10.75", "reason": "charge of the bank"}, "gets ₦10.75", true},
-			"fees":          {map[string]string{"from": "0", "flat": "52.50", "percent": "1.5", "cap": "2,000"}, "From ₦0.00 the fee is ₦52.50 and 1.50 %, at most ₦2,000.00.", false},
+			"fees":          {map[string]string{"from": "0", "flat": "52.50", "percent": "1.5", "cap": "2,000"}, "From ₦0.00: ₦52.50 + 1.50 %, at most ₦2,000.00.", false},
 			"limit":         {map[string]string{"account": "", "amount": "5000", "payouts": "3"}, "can make 3 payouts, of at most ₦5,000.00 in all", false},
 			"quota":         {map[string]string{"kind": "otp", "most": "5"}, "at most 5 one-time codes a day", false},
 			"request-limit": {map[string]string{"requests": "7"}, "may make 7 requests a second", false},

@@ -166,7 +166,7 @@ func TestAProposalWhoseGroundChangedShowsThenAndNow(t *testing.T) {
 		}
 		form := second.form(page, nil)
 		limit("90")
-		sides := `<dt>When dev asked</dt><dd>100.00, 3 payouts</dd></div><div><dt>%s</dt><dd><strong>90.00, 3 payouts</strong></dd>`
+		sides := `<dt>When dev asked</dt><dd>3 payouts, of at most ₦100.00 in all</dd></div><div><dt>%s</dt><dd><strong>3 payouts, of at most ₦90.00 in all</strong></dd>`
 		text := second.read(page)
 		for _, want := range []string{fmt.Sprintf(sides, "Now"), "Nobody can approve this any more", page + "/reject", "/change/limit"} {
 			if !strings.Contains(text, want) {

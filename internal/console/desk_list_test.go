@@ -41,8 +41,8 @@ func TestOperatorsReadTheListsOfTheDeskToTheEnd(t *testing.T) {
 			add()
 		}
 		p := w.signIn("dev")
-		if waits := p.read("/console/waiting"); strings.Count(waits, "<strong>Set live</strong>") != 110 || strings.Count(waits, `href="/console/adjustments/`) != 110 {
-			t.Errorf("%d proposals and %d adjustments wait", strings.Count(waits, "<strong>Set live</strong>"), strings.Count(waits, `href="/console/adjustments/`))
+		if waits := p.read("/console/waiting"); strings.Count(waits, "<strong>Live access</strong>") != 110 || strings.Count(waits, `href="/console/adjustments/`) != 110 {
+			t.Errorf("%d proposals and %d adjustments wait", strings.Count(waits, "<strong>Live access</strong>"), strings.Count(waits, `href="/console/adjustments/`))
 		}
 		w.plant(`UPDATE operator_proposal SET state = 'WITHDRAWN', decided_at = 1`)
 		for path, mark := range map[string]*regexp.Regexp{

@@ -29,8 +29,13 @@ func (v *visit) companyPath() string {
 	return "/console/companies/" + url.PathEscape(v.PathValue("reference"))
 }
 
+// moveKYB moves the KYB of a company. A company that must change something, or is rejected, reads why.
 func moveKYB(v *visit) (string, error) {
-	return v.act("moveKYB", admin.KYBRequest{Status: v.PostForm.Get("status"), Reason: strings.TrimSpace(v.PostForm.Get("reason"))}, v.companyPath())
+	body := admin.KYBRequest{Status: v.PostForm.Get("status"), Reason: strings.TrimSpace(v.PostForm.Get("reason"))}
+	if body.Reason == "" && slices.Contains([]string{"CHANGES_REQUESTED", "REJECTED"}, body.Status) {
+		return "", fault.New(fault.Invalid, "Say why. The company reads the reason, and learns by it what to do.")
+	}
+	return v.act("moveKYB", body, v.companyPath())
 }
 
 func setLive(v *visit) (string, error) {

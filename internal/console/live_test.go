@@ -175,7 +175,7 @@ func TestAPageChangesWhenSomethingWaitsForAPerson(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the stream says nothing")
 	}
-	if page = p.read("/console/waiting"); !strings.Contains(page, "Issue key") || !strings.Contains(page, `class="badge">1<`) {
+	if page = p.read("/console/waiting"); !strings.Contains(page, "New API key") || !strings.Contains(page, `class="badge">1<`) {
 		t.Errorf("the page: %s", page)
 	}
 }

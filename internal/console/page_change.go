@@ -129,7 +129,7 @@ func doChange(v *visit) (string, error) {
 		return here + "/look/" + v.answers.keep(v.session, text), err
 	}
 	if was.Was != v.PostForm.Get("was") {
-		return "", fault.Newf(fault.Conflict, "It has changed since you looked: it was %q, and is %q.", v.PostForm.Get("was"), was.Was)
+		return "", fault.Newf(fault.Conflict, "It has changed since you looked: it was %q, and is %q.", wasWords(c.operation, v.PostForm.Get("was")), wasWords(c.operation, was.Was))
 	}
 	var said json.RawMessage
 	waits, err := v.call(c.operation, in, &said)

@@ -44,6 +44,7 @@ var (
 		{"waiting", "Waiting for approval"},
 		{"booked", "Booked"},
 		{"rejected", "Rejected"},
+		{"withdrawn", "Withdrawn"},
 	}
 )
 
@@ -120,6 +121,8 @@ func paymentChip(p admin.Payment) (kind, word string) {
 		return "ok", "Booked"
 	case "rejected":
 		return "failed", "Rejected, nothing moved"
+	case "withdrawn":
+		return "idle", "Withdrawn, nothing moved"
 	}
 	return "idle", sentence(p.Word)
 }

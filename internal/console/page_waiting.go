@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -34,7 +33,34 @@ type pile struct {
 	proposals   []admin.ProposedActs
 	cases       []admin.CaseLine
 	adjustments []admin.Adjustment
-	next        *string // the cursor of the next page of what was decided
+	next        *string           // the cursor of the next page of what was decided
+	names       map[string]string // of the companies of the proposals and adjustments, by reference
+}
+
+// mostNamed is the number of companies that a list looks up. It shows other companies by the end of their reference.
+const mostNamed = 10
+
+// namesIn returns the names of the companies of a pile.
+func (v *visit) namesIn(p pile) (map[string]string, error) {
+	var references []string
+	for _, a := range p.proposals {
+		references = append(references, optional(a.Company))
+	}
+	for _, a := range p.adjustments {
+		references = append(references, a.Company)
+	}
+	names := map[string]string{"": ""}
+	for _, reference := range references {
+		if _, known := names[reference]; known || len(names) > mostNamed {
+			continue
+		}
+		name, err := v.companyName(reference)
+		if err != nil {
+			return nil, err
+		}
+		names[reference] = name
+	}
+	return names, nil
 }
 
 func (p pile) isEmpty() bool { return len(p.proposals)+len(p.cases)+len(p.adjustments) == 0 }
@@ -54,6 +80,9 @@ func showWaiting(v *visit) (view, error) {
 		err = fault.New(fault.Invalid, "Only the tab of what was decided has further pages.")
 	default:
 		p, err = v.waitingHere(p.tab)
+	}
+	if err == nil {
+		p.names, err = v.namesIn(p)
 	}
 	return view{title: "Waiting for me", item: "waiting", body: waitingPage(v, p)}, err
 }
@@ -114,11 +143,11 @@ func (v *visit) id() admin.Input {
 func showProposal(v *visit) (view, error) {
 	var p admin.ProposedActs
 	_, err := v.call("findProposal", v.id(), &p)
-	name := ""
+	var a about
 	if err == nil && p.Company != nil {
-		name, err = v.companyName(*p.Company)
+		a.CompanyDetail, err = v.companyOf(*p.Company)
 	}
-	return view{title: "Proposal", item: "waiting", body: proposalPage(v, p, name)}, err
+	return view{title: "Proposal", item: "waiting", body: proposalPage(v, p, a)}, err
 }
 
 // approveProposal approves acts of another person. What an act answers, such as a key, is shown once on
@@ -136,7 +165,11 @@ func approveProposal(v *visit) (string, error) {
 
 func rejectProposal(v *visit) (string, error) {
 	in := v.id()
-	in.Body = admin.RejectionRequest{Note: v.PostForm.Get("note")}
+	body := admin.RejectionRequest{Note: strings.TrimSpace(v.PostForm.Get("note"))}
+	if body.Note == "" {
+		return "", fault.New(fault.Invalid, "Say why not. Who has asked for it reads your words.")
+	}
+	in.Body = body
 	_, err := v.call("rejectProposal", in, nil)
 	return "/console/proposals/" + v.PathValue("id"), v.decidedProposal(err)
 }
@@ -196,11 +229,7 @@ func showAdjustment(v *visit) (view, error) {
 	if _, err := v.call("findAdjustment", v.id(), &a.Adjustment); err != nil {
 		return view{}, err
 	}
-	var of admin.CompanyDetail
-	_, err := v.call("findCompany", admin.Input{Path: map[string]string{"reference": a.Company}}, &of)
-	if fault.Is(err, fault.Missing) {
-		err = nil // the ledger of the house is no company's
-	}
+	of, err := v.companyOf(a.Company)
 	a.company = of.Name
 	if i := slices.IndexFunc(of.SettlementAccounts, func(s admin.SettlementAccount) bool { return s.ID == a.SettlementID }); i >= 0 {
 		a.account = &of.SettlementAccounts[i]
@@ -247,28 +276,21 @@ func proposalChip(state string) (kind, word string) {
 	return "idle", sentence(words(state))
 }
 
-// actWords returns the name of an operation as words: setFees becomes "set fees".
-func actWords(operation string) string {
-	var b bytes.Buffer
-	for i, r := range operation {
-		if i > 0 && r >= 'A' && r <= 'Z' && !(i+1 < len(operation) && operation[i-1] >= 'A' && operation[i-1] <= 'Z') {
+// actWords returns the name of an operation or of a field as words: setCardAddress becomes "Set card address", and moveKYB "Move KYB".
+func actWords(name string) string {
+	var b strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		isWord := i > 0 && unicode.IsUpper(r) && (unicode.IsLower(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+		if isWord {
 			b.WriteByte(' ')
-			if i+1 < len(operation) && unicode.IsLower(rune(operation[i+1])) {
-				r = unicode.ToLower(r)
-			}
+		}
+		if i > 0 && unicode.IsUpper(r) && i+1 < len(letters) && unicode.IsLower(letters[i+1]) {
+			r = unicode.ToLower(r)
 		}
 		b.WriteRune(r)
 	}
 	return sentence(b.String())
-}
-
-// namesOf returns what the acts of a proposal do, in words.
-func namesOf(p admin.ProposedActs) string {
-	names := make([]string, len(p.Acts))
-	for i, a := range p.Acts {
-		names[i] = actWords(a.Operation)
-	}
-	return strings.Join(names, ", ")
 }
 
 // hasMoved reports whether the page shows the value of an act then and now.

@@ -32,6 +32,7 @@ func BenchmarkPages(b *testing.B) {
 	w.trade(b)
 	id := w.buy(b, "pages-fill")
 	w.clone(b, companies-1)
+	w.alter(b)
 	began := time.Now()
 	t := bulk.Template{Company: w.company.Reference, Operation: id, Key: "pages-fill"}
 	if err := bulk.Purchases(context.Background(), w.app.DB, t, entries/4, func(done int) {
@@ -39,7 +40,6 @@ func BenchmarkPages(b *testing.B) {
 	}); err != nil {
 		b.Fatal(err)
 	}
-	w.alter(b)
 	// Kobo checks a ledger each day, so the page of the proof finds few new entries.
 	for {
 		_, err := w.app.Reports.Integrity(context.Background(), w.company.Reference)
@@ -221,10 +221,7 @@ func (w *world) alter(b *testing.B) {
 	_, err := w.app.DB.Exec(b.Context(), `INSERT INTO operation_case (company_id, id, subject, reason, detail, state, amount_kobo, outcome, note, target_company,
 			target_settlement, proposed_by, proposed_at, resolved_by, turn, happened_at, created_at, updated_at)
 		SELECT c.company_id, md5(c.company_id || a.id), a.id, 'BROKEN_CHAIN', 'Rows of the account were altered.', 'OPEN', 0, '', '', '', 0, '', 0, '', 0, 0, $1::bigint - a.n, $1::bigint - a.n
-		FROM company AS c CROSS JOIN (VALUES ('settlement/1', 1), ('clearing/payout', 2)) AS a (id, n)`, time.Now().UnixMicro())
-	if err == nil {
-		_, err = w.app.DB.Exec(b.Context(), "ANALYZE operation_case")
-	}
+		FROM company AS c CROSS JOIN (VALUES ('settlement/1', 1), ('clearing/payout', 2)) AS a (id, n) ON CONFLICT DO NOTHING`, time.Now().UnixMicro())
 	if err != nil {
 		b.Fatal(err)
 	}

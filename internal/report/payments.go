@@ -21,7 +21,7 @@ type PaymentLine struct {
 	State              string // as the row stores it, such as PENDING
 	// Word is what the state means: sending, accepted, unknown, case, paid, failed or reversed for an operation,
 	// received, ownerless or assigned for a credit (operators have assigned it to a company, which has a credit of its own),
-	// waiting, booked or rejected for an adjustment, booked for a transfer.
+	// waiting, booked, rejected or withdrawn for an adjustment, booked for a transfer.
 	Word         string
 	Amount, Fee  money.Kobo
 	Counterparty string // the beneficiary, the sender, or what was bought; long numbers are masked
@@ -59,7 +59,7 @@ const (
 // PaymentKinds are the kinds of payments, and PaymentWords what a state can mean.
 var (
 	PaymentKinds = []string{"payout", "vtu", "card", "credit", "adjustment", "transfer"}
-	PaymentWords = []string{"open", "unconfirmed", "sending", "accepted", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "assigned", "waiting", "booked", "rejected"}
+	PaymentWords = []string{"open", "unconfirmed", "sending", "accepted", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "assigned", "waiting", "booked", "rejected", "withdrawn"}
 )
 
 // unconfirmed is the state of a look for operations that are PENDING or FAILED. No row stores it.
@@ -70,7 +70,7 @@ const unconfirmed = "UNCONFIRMED"
 var statesOf = map[string]string{
 	"open": "PENDING", "unconfirmed": unconfirmed,
 	"sending": "PENDING", "accepted": "PENDING", "unknown": "PENDING", "case": "PENDING", "paid": "SUCCESS", "failed": "FAILED", "reversed": "REVERSED",
-	"received": "RECEIVED", "ownerless": "OWNERLESS", "assigned": "ASSIGNED", "waiting": "WAITING", "booked": "BOOKED", "rejected": "REJECTED",
+	"received": "RECEIVED", "ownerless": "OWNERLESS", "assigned": "ASSIGNED", "waiting": "WAITING", "booked": "BOOKED", "rejected": "REJECTED", "withdrawn": "WITHDRAWN",
 }
 
 // position is a place in the list: the payments after it are older.

@@ -26,6 +26,9 @@ const undecided = `SELECT subject FROM job WHERE company_id = $1 AND kind = 'ope
 // ledger account or about a session of a bank has one, as in "settlement/1". There are many of them after somebody has altered rows.
 const isOpenCase = `state = 'OPEN' AND subject NOT LIKE '%/%'`
 
+// endedAdjustment is SQL for the state of an adjustment that was not approved. Operators withdraw their own adjustment by rejecting it.
+const endedAdjustment = `CASE WHEN state = 'REJECTED' AND decided_by = created_by THEN 'WITHDRAWN' ELSE state END`
+
 func scanOutcome(s db.Scanner) (Outcome, error) {
 	var o operation.Operation
 	var open int64

@@ -28,7 +28,7 @@ var paymentSources = []paymentSource{
 	{kinds: []string{"card"}, states: operationStates, ofCompany: true, statement: fundingsOf, end: fundingsOfReached},
 	{kinds: []string{"credit"}, states: []string{"RECEIVED", "OWNERLESS", "ASSIGNED"}, statement: creditsNewest, end: creditsReached},
 	{kinds: []string{"credit"}, states: []string{"RECEIVED", "OWNERLESS", "ASSIGNED"}, ofCompany: true, statement: creditsOf, end: creditsOfReached},
-	{kinds: []string{"adjustment"}, states: []string{"WAITING", "BOOKED", "REJECTED"}, both: true, statement: adjustmentsNewest, end: adjustmentsReached},
+	{kinds: []string{"adjustment"}, states: []string{"WAITING", "BOOKED", "REJECTED", "WITHDRAWN"}, both: true, statement: adjustmentsNewest, end: adjustmentsReached},
 	{kinds: []string{"transfer"}, states: []string{"BOOKED"}, both: true, statement: transfersNewest, end: transfersReached},
 }
 
@@ -61,7 +61,7 @@ const (
 	creditsOf     = paymentFields + creditFields + paymentOf + `) AS p` + paymentPasses
 
 	adjustmentsNewest = paymentFields + `(SELECT 'adjustment' AS kind, company_id, id,
-		CASE state WHEN 'PENDING' THEN 'WAITING' WHEN 'APPROVED' THEN 'BOOKED' ELSE 'REJECTED' END AS state, '' AS provider, amount_kobo,
+		CASE state WHEN 'PENDING' THEN 'WAITING' WHEN 'APPROVED' THEN 'BOOKED' ELSE ` + endedAdjustment + ` END AS state, '' AS provider, amount_kobo,
 		0 AS fee_kobo, 0 AS called_until, '' AS outcome, '' AS code, 0 AS next_at, created_at, direction || ' by ' || created_by AS other
 		FROM settlement_adjustment` + paymentNewest + `) AS p` + paymentPasses
 	transfersNewest = paymentFields + `(SELECT 'transfer' AS kind, company_id, id, 'BOOKED' AS state, '' AS provider, amount_kobo,

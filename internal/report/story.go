@@ -203,7 +203,7 @@ func titleOf(ctx context.Context, q db.Querier, at place) (Story, []Step, error)
 			sender_bank, provider, reference, session_id, '', created_at FROM settlement_credit WHERE company_id = $1 AND id = $2 AND $3 = 'credit'
 		UNION ALL SELECT amount_kobo, state, account_name || ', ' || account_number || ', ' || bank_name, '',
 			provider, reference, '', external_reference, created_at FROM collection WHERE company_id = $1 AND id = $2 AND $3 = 'collection'
-		UNION ALL SELECT amount_kobo, state, direction || ' by ' || created_by, '',
+		UNION ALL SELECT amount_kobo, `+endedAdjustment+`, direction || ' by ' || created_by, '',
 			'', '', '', '', created_at FROM settlement_adjustment WHERE company_id = $1 AND id = $2 AND $3 = 'adjustment'
 		UNION ALL SELECT amount_kobo, 'SUCCESS', 'between settlement accounts', '',
 			'', '', '', '', created_at FROM settlement_transfer WHERE company_id = $1 AND id = $2 AND $3 = 'transfer'

@@ -209,7 +209,8 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 			`INSERT INTO settlement_credit (company_id, id, session_id, provider, account_number, settlement_id, amount_kobo, sender_name, sender_account,
 				sender_bank, narration, reference, told_at, created_at) VALUES ($1, 'credit-1', 's-1', 'bank', '0123456789', 0, 500, 'ADA', '0123456789', 'GTB', '', '', $2, $2)`,
 			`INSERT INTO settlement_adjustment (company_id, id, settlement_id, amount_kobo, direction, reason, state, created_by, decided_by, note, created_at, decided_at)
-				VALUES ($1, 'adjustment-1', 1, 600, 'credit', 'why', 'PENDING', 'ada', '', '', $2, 0)`,
+				VALUES ($1, 'adjustment-1', 1, 600, 'credit', 'why', 'PENDING', 'ada', '', '', $2, 0),
+				($1, 'adjustment-2', 1, 600, 'credit', 'why', 'REJECTED', 'ada', 'ada', 'wrong account', $2, $2), ($1, 'adjustment-3', 1, 600, 'credit', 'why', 'REJECTED', 'ada', 'bob', 'no', $2, $2)`,
 			`INSERT INTO settlement_transfer (company_id, id, from_id, to_id, amount_kobo, created_at) VALUES ($1, 'transfer-1', 1, 2, 700, $2)`,
 			`INSERT INTO operation_case (company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, note, target_company, target_settlement,
 				proposed_by, resolved_by, proposed_at, happened_at, created_at, updated_at)
@@ -225,7 +226,8 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 		}
 		for reference, want := range map[string]string{
 			"credit-1": "credit SUSPENSE 5.00", "s-1": "credit SUSPENSE 5.00", "case-1": "credit SUSPENSE 5.00",
-			"adjustment-1": "adjustment PENDING 6.00", "transfer-1": "transfer SUCCESS 7.00", "case-2": "case OPEN 8.00", "proposal-1": "proposal REJECTED 0.00",
+			"adjustment-1": "adjustment PENDING 6.00", "adjustment-2": "adjustment WITHDRAWN 6.00", "adjustment-3": "adjustment REJECTED 6.00",
+			"transfer-1": "transfer SUCCESS 7.00", "case-2": "case OPEN 8.00", "proposal-1": "proposal REJECTED 0.00",
 		} {
 			y, err := w.Timeline(t.Context(), reference)
 			if err != nil || y.Kind+" "+y.State+" "+y.Amount.Decimal() != want || y.Company != w.company || len(y.Steps) == 0 || strings.Contains(texts(y), "0123456789") {
@@ -236,6 +238,11 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 			}
 			if withCase := strings.HasPrefix(want, "c"); withCase != (len(y.Cases) == 1) {
 				t.Errorf("%s: %d cases", reference, len(y.Cases))
+			}
+		}
+		for word, want := range map[string]string{"waiting": "adjustment-1", "withdrawn": "adjustment-2", "rejected": "adjustment-3"} {
+			if list := w.every(report.PaymentFilter{Word: word}); len(list) != 1 || list[0].Reference != want || list[0].Word != word {
+				t.Errorf("%s: %+v", word, list)
 			}
 		}
 		_, err := w.db.Exec(t.Context(), `INSERT INTO payout_bank (provider, code, name, active, updated_at) VALUES ('bank', 'GTB', 'Guaranty Trust Bank', 1, 0)`)

@@ -40,7 +40,7 @@ func onboard(p *program, b *browser) error {
 		chromedp.SetValue("#key", "new", chromedp.ByQuery), chromedp.Click(submit, chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := b.turnsTo("What will happen", "Each payout costs ₦50.00.", "Ask a second person"); err != nil {
+	if err := b.turnsTo("What will happen", "From ₦0.00: ₦50.00.", "Ask a second person"); err != nil {
 		return err
 	}
 	if err := b.do(chromedp.Click(submit, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/withdraw"]`, chromedp.ByQuery)); err != nil {
