@@ -24,6 +24,7 @@ var scans = map[string]string{
 	"crypto_transaction_anywhere":    "an operator looks for a reference over all companies",
 	"customer_transaction_anywhere":  "an operator looks for a reference over all companies",
 	"operation_case_anywhere":        "an operator looks for a reference over all companies",
+	"operation_case_subject":         "an operator looks for a bank's reference over all companies (report.casesAbout)",
 	"operation_case_newest":          "the operators' list of cases (operation.CasesAfter)",
 	"payout_bulk_anywhere":           "an operator looks for a reference over all companies",
 	"settlement_adjustment_anywhere": "an operator looks for a reference over all companies",

@@ -66,6 +66,7 @@ var overCompanies = map[string]string{
 	"report.ofAmount":    "an operator searches over all companies",
 	"report.creditsFrom": "an operator searches over all companies", "report.byRequest": "an operator searches over all companies",
 	"report.requestPlaces": "an operator looks for a reference over all companies",
+	"report.casesAbout":    "an operator looks for a bank's reference over all companies",
 	"report.mostReveals":   "Prometheus is told of the operator who reveals the most",
 
 	"report.payoutPlaces":      "an operator looks for a payout by its reference alone",

@@ -93,8 +93,8 @@ func Ask(text string) Question {
 	}
 	return Question{
 		As: "a reference or a name", HasNames: true, text: text, Note: namesNote,
-		Where: []string{"companies' own references", "references of providers", "requests", "idempotency keys", "companies", "people who sign in", "customers"},
-		looks: []lookUp{byOwnReference, byProviderReference, byRequest, byIdempotencyKey, companyByReference, companiesByName, peopleByName, customersByName},
+		Where: []string{"companies' own references", "references of providers", "cases", "requests", "idempotency keys", "companies", "people who sign in", "customers"},
+		looks: []lookUp{byOwnReference, byProviderReference, casesAbout, byRequest, byIdempotencyKey, companyByReference, companiesByName, peopleByName, customersByName},
 	}
 }
 
@@ -122,7 +122,7 @@ func number(digits string, plus bool) Question {
 		return Question{As: "a card number", Note: cardNote}
 	case n == 30:
 		return Question{
-			As: "a session ID", Where: []string{"credits", "payouts"}, text: digits, looks: []lookUp{anythingByID, byProviderReference},
+			As: "a session ID", Where: []string{"credits", "cases", "payouts"}, text: digits, looks: []lookUp{anythingByID, byProviderReference},
 			Note: "A payout has no session ID while its outcome is unknown. Look for the account number.",
 		}
 	case n == 10:
@@ -132,8 +132,8 @@ func number(digits string, plus bool) Question {
 		}
 	}
 	out := meter(digits)
-	out.As, out.Where = "a number", append(out.Where, "companies' own references", "references of providers", "requests", "idempotency keys")
-	out.looks = append(out.looks, byOwnReference, byProviderReference, byRequest, byIdempotencyKey)
+	out.As, out.Where = "a number", append(out.Where, "companies' own references", "references of providers", "cases", "requests", "idempotency keys")
+	out.looks = append(out.looks, byOwnReference, byProviderReference, casesAbout, byRequest, byIdempotencyKey)
 	return out
 }
 

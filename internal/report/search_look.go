@@ -9,6 +9,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/inbox"
 )
 
 // The functions below find things of all companies by one index each.
@@ -135,6 +136,26 @@ func byOwnReference(ctx context.Context, q db.Querier, text string) ([]Hit, erro
 func byProviderReference(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
 	return db.All(ctx, q, db.Fields[Hit], `SELECT kind, company_id, id, '', amount_kobo, created_at FROM operation
 		WHERE provider_reference = $1 AND provider_reference <> '' AND provider_reference <> id ORDER BY company_id, id LIMIT $2`, text, atMost+1)
+}
+
+// casesAbout finds the cases with a subject, such as the bank's reference of a line that our ledger lacks. The name of the bank before it
+// may be left out. Open cases come first, and then the newest.
+func casesAbout(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
+	names, err := banks(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	subjects := []string{text}
+	for _, bank := range names {
+		subjects = append(subjects, inbox.Subject(bank, text))
+	}
+	return db.All(ctx, q, db.Fields[Hit], `SELECT 'case', company_id, id, '', amount_kobo, created_at FROM operation_case
+		WHERE subject = ANY($1) ORDER BY state = 'OPEN' DESC, created_at DESC, id LIMIT $2`, subjects, atMost+1)
+}
+
+// banks returns the names of the banks whose credits are polled. Cases and credits have the name beside the bank's reference.
+func banks(ctx context.Context, q db.Querier) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT provider FROM inbox_sweep WHERE company_id = $1`, inbox.House)
 }
 
 // byHash finds the deposits of a transaction on a chain. Chains write a hash with or without 0x.

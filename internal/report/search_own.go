@@ -32,7 +32,7 @@ func AskOwn(text string) Own {
 	case "a meter or smartcard number":
 		out.looks = []ownLook{ownByMeter}
 	case "a session ID":
-		out.looks = []ownLook{ownBySession, ownByProviderReference}
+		out.Where, out.looks = []string{"credits", "payouts"}, []ownLook{ownBySession, ownByProviderReference}
 	case "an account number":
 		out.looks = []ownLook{ownBankAccounts, ownByAccount, ownCollections, ownPaidTo, ownCreditsFrom, ownByMeter}
 	case "an amount to or from an account":
@@ -112,24 +112,15 @@ func ownByMeter(ctx context.Context, q db.Querier, company, text string) ([]Hit,
 		CROSS JOIN operation AS o WHERE o.company_id = $1 AND o.id = p.id ORDER BY p.created_at DESC`, company, text, atMost+1)
 }
 
-// ownBySession finds the company's credit of a session. The directory of sessions says whose a session is.
-func ownBySession(ctx context.Context, q db.Querier, company, text string) (out []Hit, err error) {
-	places, err := sessionPlaces(ctx, q, text)
+// ownBySession finds the company's credit of a session. The directory of sessions would not find money of an unknown owner that operators
+// have assigned to the company, because it keeps the house as the owner.
+func ownBySession(ctx context.Context, q db.Querier, company, text string) ([]Hit, error) {
+	names, err := banks(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range places {
-		if at.company != company {
-			continue
-		}
-		found, err := db.All(ctx, q, db.Fields[Hit], `SELECT 'credit', company_id, id, sender_name, amount_kobo, created_at
-			FROM settlement_credit WHERE company_id = $1 AND id = $2`, company, at.id)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
-	}
-	return out, nil
+	return db.All(ctx, q, db.Fields[Hit], `SELECT 'credit', company_id, id, sender_name, amount_kobo, created_at FROM settlement_credit
+		WHERE company_id = $1 AND provider = ANY($2) AND session_id = $3 LIMIT $4`, company, names, text, atMost+1)
 }
 
 func ownBankAccounts(ctx context.Context, q db.Querier, company, text string) ([]Hit, error) {

@@ -29,7 +29,7 @@ func TestACompanySearchesItsOwn(t *testing.T) {
 			must(t, err)
 		}
 		write(`UPDATE operation SET provider_reference = $1 WHERE company_id = $2 AND id = $3`, session+"1", w.company, reference)
-		write(`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until) VALUES ('', 'bank', 1, 1, 0, 0)`)
+		write(`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until) VALUES ('house', 'bank', 1, 1, 0, 0)`)
 		write(`INSERT INTO settlement_session (provider, session_id, company_id) VALUES ('bank', $1, $2)`, session+"2", w.company)
 		write(`INSERT INTO settlement_credit (company_id, id, provider, session_id, reference, settlement_id, account_number, amount_kobo, sender_name, sender_account, sender_bank, narration, told_at, created_at)
 			VALUES ($1, 'credit-1', 'bank', $2, '', 1, '0123456789', 100, 'OBI', '0099887766', 'GTB', '', 1, 1)`, w.company, session+"2")

@@ -14,10 +14,11 @@ type place struct {
 	kind, company, id string
 }
 
-// find returns the place of a reference. The most frequent kinds come first.
+// find returns the place of a reference. The most frequent kinds come first. A case about the reference is the last resort, so what has
+// the reference itself comes before it.
 func find(ctx context.Context, q db.Querier, reference string) (place, error) {
 	for _, look := range []func(context.Context, db.Querier, string) ([]place, error){
-		payoutPlaces, sessionPlaces, proposalPlaces, moneyPlaces, casePlaces, eventPlaces, depositPlaces, waitingPlaces, requestPlaces,
+		payoutPlaces, sessionPlaces, proposalPlaces, moneyPlaces, casePlaces, eventPlaces, depositPlaces, waitingPlaces, requestPlaces, subjectPlaces,
 	} {
 		found, err := look(ctx, q, reference)
 		if err != nil || len(found) > 0 {
@@ -63,6 +64,15 @@ func moneyPlaces(ctx context.Context, q db.Querier, reference string) ([]place, 
 func casePlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {
 	return db.All(ctx, q, db.Fields[place], `SELECT 'case', t.company_id, t.id FROM ledger_head AS h
 		CROSS JOIN operation_case AS t WHERE t.company_id = h.company_id AND t.id = $1`, reference)
+}
+
+// subjectPlaces finds the cases about a reference, such as a bank's one that nothing of ours has.
+func subjectPlaces(ctx context.Context, q db.Querier, reference string) (out []place, err error) {
+	hits, err := casesAbout(ctx, q, reference)
+	for _, h := range hits {
+		out = append(out, place{h.Kind, h.Company, h.ID})
+	}
+	return out, err
 }
 
 // eventPlaces finds an event by the number in its id. Ids from before schema 49 have no number, and are
