@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -141,16 +140,6 @@ func onePage(r *http.Request) {
 		}
 	}
 	r.URL.RawQuery = asked.Encode()
-}
-
-// paged returns one page of a list for JSON. The function find returns the rows of the page,
-// newest first, and the total count of rows.
-func paged[T, R any](
-	ctx context.Context, number, size string, shape func(T) R, find func(offset, limit int) ([]T, int, error),
-) ([]R, ListMeta, error) {
-	p := contract.NewPage(number, size)
-	list, total, err := find(p.Offset(), p.Size)
-	return each(list, shape), p.Meta(callOf(ctx).request.URL, len(list), total), err
 }
 
 // each shapes the rows of a list. In JSON, an empty list becomes [] and not null.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/wire"
@@ -16,10 +17,9 @@ func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, OutcomeOf, func(offset, limit int) ([]report.Outcome, int, error) {
-		return h.Reports.Outcomes(ctx, callOf(ctx).company, references, offset, limit)
-	})
-	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{Data: rows, Meta: meta}}, err
+	p, c := contract.NewPage(r.Params.Page, r.Params.PageSize), callOf(ctx)
+	list, total, err := h.Reports.Outcomes(ctx, c.company, references, p.Offset(), p.Size)
+	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{Data: each(list, OutcomeOf), Meta: p.Meta(c.request.URL, len(list), total)}}, err
 }
 
 // FindOutcome shows the outcome of one operation.

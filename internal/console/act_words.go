@@ -79,7 +79,7 @@ var sayings = map[string]func(about, admin.ProposedAct) []string{
 	"setFees": saying(feesSays), "setLimit": saying(limitSays), "setQuota": saying(quotaSays), "setRequestLimit": saying(requestLimitSays),
 	"issueKey": saying(keySays), "setXpub": saying(xpubSays), "eraseCustomer": saying(erasureSays), "setDoor": saying(doorSays),
 	"resetPIN": saying(func(a about, _ admin.ProposedAct, _ struct{}) []string {
-		return []string{"A token is made, with which " + a.Name + " sets a new PIN once.", "The present PIN works until then."}
+		return []string{"A token is made, with which " + a.Name + " sets a PIN once.", "A PIN that the company has works until then."}
 	}),
 	"unlockPIN": saying(func(a about, _ admin.ProposedAct, _ struct{}) []string {
 		return []string{"The PIN of " + a.Name + " works again. Five wrong PINs in a row lock it again."}
@@ -131,7 +131,7 @@ func kybSays(a about, _ admin.ProposedAct, b admin.KYBRequest) []string {
 
 func liveSays(a about, _ admin.ProposedAct, b admin.LiveRequest) []string {
 	if b.Live {
-		return []string{"Live access is on: " + a.Name + " can move money by its keys."}
+		return []string{"Live access is on: with an approved KYB " + a.Name + " can move money by its keys."}
 	}
 	return []string{"Live access is off: requests of " + a.Name + " with a key are refused. Payments that have begun go on."}
 }

@@ -56,7 +56,7 @@ func TestACompanyReadsItsOtherListsToTheEnd(t *testing.T) {
 			}
 		}
 		events := ada.follow("/app/developers/events", ownRow, func() {})
-		if first := events[len(events)-1]; !strings.Contains(first, `data-label="Number">1</th>`) && !strings.Contains(first, `>1<`) {
+		if first := events[len(events)-1]; !strings.Contains(first, `>1<`) {
 			w.t.Errorf("the list ends with the event %s", first)
 		}
 	})

@@ -26,6 +26,22 @@ type account struct {
 	IsDefault     bool       `json:"isDefault"`
 }
 
+// isOff reports whether operators have switched the account off. It then neither pays nor takes money.
+func (a account) isOff() bool { return a.Status == "INACTIVE" }
+
+// choiceWords names the account where somebody chooses one.
+func (a account) choiceWords() string {
+	if a.isOff() {
+		return a.Name + ": switched off by Kobo’s operator"
+	}
+	return a.Name + ": " + naira(a.Balance)
+}
+
+// isCalm reports whether nothing needs anybody.
+func (h home) isCalm() bool {
+	return len(h.approvals)+len(h.unknown)+len(h.failing)+len(h.off) == 0 && h.kyb == nil && h.pin == "SET"
+}
+
 // endpoint is a webhook endpoint as pages show it.
 type endpoint struct {
 	ID           string   `json:"id"`
@@ -46,6 +62,8 @@ type home struct {
 	approvals []api.Approval
 	failing   []endpoint
 	kyb       *verification // nil unless the company must do something for its verification
+	pin       string        // the state of the transaction PIN
+	off       []account     // those that operators have switched off
 	chart     accountDays   // of the first settlement account
 }
 
@@ -131,15 +149,18 @@ func showHome(v *visit) (view, error) {
 			h.failing = append(h.failing, e)
 		}
 	}
+	var err error
+	if h.pin, err = v.PINState(v.Context(), v.who.Company); err != nil {
+		return view{}, err
+	}
+	h.off = slices.DeleteFunc(slices.Clone(h.accounts), func(a account) bool { return !a.isOff() })
 	if y := (verification{state: h.company.KybStatus}); y.needsTheCompany() {
-		var err error
 		if y.reason, err = v.reasonOf(y); err != nil {
 			return view{}, err
 		}
 		h.kyb = &y
 	}
 	if len(h.accounts) > 0 {
-		var err error
 		if h.chart, err = balancesOf(v, h.accounts[0]); err != nil {
 			return view{}, err
 		}

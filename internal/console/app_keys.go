@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 func (c *console) keyRoutes() map[string]route {
@@ -280,6 +281,9 @@ func actOnWebhook(v *visit) (string, error) {
 		return "/app/developers/webhooks", err
 	case "replay":
 		from, to := v.field("from"), v.field("to")
+		if !replayedShape.MatchString(from + "-" + to) {
+			return "", fault.New(fault.Invalid, "The range is the numbers of two events, such as 3 and 17.")
+		}
 		_, err = v.ask("POST", path+"/replay", map[string]json.Number{"from": json.Number(from), "to": json.Number(to)}, nil)
 		at += "?" + url.Values{"replayed": {from + "-" + to}}.Encode()
 	default:

@@ -105,7 +105,7 @@ func ownTermsPage(v *visit, c ownTerms) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</dd></div><div><dt>Transaction PIN</dt><dd><a href=\"/app/settings/pin\">Change it</a></dd></div></dl><div class=\"grid\"><section class=\"card c6\"><header><h2>Fees of payouts</h2></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</dd></div><div><dt>Transaction PIN</dt><dd><a href=\"/app/settings/pin\">Set or change it</a></dd></div></dl><div class=\"grid\"><section class=\"card c6\"><header><h2>Fees of payouts</h2></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -76,13 +76,17 @@ func (v *visit) verification() (y verification, err error) {
 	if _, err = v.ask("GET", "/api/v1/webhooks", nil, &endpoints); err != nil {
 		return y, err
 	}
+	pin, err := v.PINState(v.Context(), v.who.Company)
+	if err != nil {
+		return y, err
+	}
 	people, err := v.People.People(v.Context(), v.who.Company)
-	y.tasks = tasksOf(y.accounts, len(endpoints.Data), len(people))
+	y.tasks = tasksOf(y.accounts, len(endpoints.Data), len(people), pin != "NOT_SET")
 	return y, err
 }
 
 // tasksOf returns what a company needs, with what is done of it.
-func tasksOf(accounts []account, endpoints, people int) []task {
+func tasksOf(accounts []account, endpoints, people int, hasPIN bool) []task {
 	fed := 0
 	for _, a := range accounts {
 		if a.AccountNumber != nil && *a.AccountNumber != "" {
@@ -92,6 +96,7 @@ func tasksOf(accounts []account, endpoints, people int) []task {
 	return []task{
 		{"A settlement account", "It holds the money of your company.", "/app/money/transfer", len(accounts) > 0},
 		{"A bank account that feeds it", "A signatory proves the identity with a one-time code, by the API (corporate KYC). Or Kobo's operator attaches the account.", "", fed > 0},
+		{"A transaction PIN", "Payouts, cards and API keys need it. Kobo's operator gives you a token, with which an owner sets it.", "/app/settings/pin", hasPIN},
 		{"A second person", "One person who loses the passkey is nobody. Payouts can also require two people.", "/app/settings/people", people > 1},
 		{"A webhook endpoint", "Your program learns by events what has happened.", "/app/developers/webhooks", endpoints > 0},
 	}
@@ -127,7 +132,7 @@ func (y verification) sentence() string {
 	case y.state == "CHANGES_REQUESTED":
 		return "Kobo's operator needs something changed. The API stays open meanwhile."
 	case y.state == "SUBMITTED":
-		return "Kobo's operator checks what you have sent. There is nothing for you to do now."
+		return "Kobo's operator checks what you have sent. There is nothing for you to do now. The API opens when it is approved."
 	case y.state == "IN_PROGRESS":
 		return "The verification has begun. Send Kobo's operator the papers of your business. The API opens when it is approved."
 	}

@@ -180,7 +180,7 @@ func TestAProposalIsInWords(t *testing.T) {
 		t.Error(text)
 	}
 	answer := second.read(second.submit(at, at+"/approve", nil).location)
-	if strings.Contains(answer, "&#34;") || !strings.Contains(answer, "<dt>Code</dt>") {
+	if strings.Contains(answer, "&#34;") || !strings.Contains(answer, "<dt>Code of the invitation</dt>") {
 		t.Error(answer)
 	}
 	account := fmt.Sprint(w.company.SettlementID)

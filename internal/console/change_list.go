@@ -25,6 +25,7 @@ var changes = []change{
 			{name: "flat", label: "Fee of a payout", kind: "naira", optional: true, help: "Empty: the fees stay as they are."},
 			{name: "limit", label: "Daily limit of payouts", kind: "naira", optional: true, help: "Of the whole company. Empty: the limit stays as it is."},
 			{name: "live", label: "Live access", kind: "choice", choices: []choice{{"", "Stays as it is"}, {"on", "Switch on"}}},
+			{name: "pin", label: "PIN token", kind: "choice", choices: []choice{{"", "No token"}, {"new", "A token, with which the company sets its PIN"}}, help: "Shown to the person who approves."},
 			{name: "key", label: "API key", kind: "choice", choices: []choice{{"", "No new key"}, {"new", "A new key, shown to the person who approves"}}},
 		},
 		plan: planOnboarding,
@@ -230,6 +231,9 @@ func planOnboarding(c typedChange) (plan, error) {
 	}
 	if c.Get("key") == "new" {
 		add("issueKey", admin.KeyRequest{})
+	}
+	if c.Get("pin") == "new" {
+		add("resetPIN", nil)
 	}
 	if c.Get("live") == "on" {
 		add("setLive", admin.LiveRequest{Live: true})

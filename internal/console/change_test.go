@@ -76,7 +76,7 @@ func TestEveryChangeHasAFormAndItsSentence(t *testing.T) {
 			"limit":         {map[string]string{"account": "", "amount": "5000", "payouts": "3"}, "can make 3 payouts, of at most ₦5,000.00 in all", false},
 			"quota":         {map[string]string{"kind": "otp", "most": "5"}, "at most 5 one-time codes a day", false},
 			"request-limit": {map[string]string{"requests": "7"}, "may make 7 requests a second", false},
-			"pin-reset":     {nil, "sets a new PIN once", true},
+			"pin-reset":     {nil, "sets a PIN once", true},
 		} {
 			change := company + "/change/" + name
 			text, sure := p.look(change, one.fields)

@@ -94,7 +94,10 @@ func keySourceWord(source string) string {
 // counterpartyWords names the other side of a payment. For a correction it says who asked for it.
 func counterpartyWords(kind string, name *string) string {
 	direction, by, found := strings.Cut(optional(name), " by ")
-	if kind != "adjustment" || !found {
+	switch {
+	case kind == "case":
+		return withProviders(inLagos(optional(name)))
+	case kind != "adjustment" || !found:
 		return optional(name)
 	}
 	return direction + " by " + operatorWords(by)

@@ -66,6 +66,8 @@ type Config struct {
 	PublicURL string
 	// Failed limits the failed sign-ins from one address. nil means no limit.
 	Failed *limit.Limit
+	// PINState returns the state of a company's transaction PIN: NOT_SET, SET or LOCKED.
+	PINState func(ctx context.Context, company string) (string, error)
 	// Reports draws proofs of payment.
 	Reports *report.Service
 	// Company is the companies' API, which the pages of companies' people ask.

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,38 @@ func readMore(label string, text json.RawMessage, out *[]fact) {
 		var part json.RawMessage
 		if err = d.Decode(&part); err == nil {
 			readFacts(sentence(strings.TrimSpace(label+" "+strings.ToLower(actWords(name)))), name, part, out)
+		}
+	}
+}
+
+// secretNames are the fields of answers that the operators' API shows once, with their words.
+var secretNames = []choice{
+	{"apiKey", "API key"}, {"keyToken", "Key token, which the company exchanges for its key"}, {"pinToken", "PIN token, with which the company sets its PIN"}, {"code", "Code of the invitation"},
+}
+
+// shownOnce returns the values of an answer that nothing shows again, such as a key.
+func shownOnce(answer json.RawMessage) (out []fact) {
+	var parts any
+	if json.Unmarshal(answer, &parts) == nil {
+		findSecrets(parts, &out)
+	}
+	return out
+}
+
+func findSecrets(part any, out *[]fact) {
+	switch part := part.(type) {
+	case []any:
+		for _, one := range part {
+			findSecrets(one, out)
+		}
+	case map[string]any:
+		for _, name := range secretNames {
+			if text, isText := part[name.value].(string); isText && text != "" {
+				*out = append(*out, fact{name.label, text})
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(part)) {
+			findSecrets(part[name], out)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (v *visit) themeChoices() []themeChoice {
 // here returns the address of the page.
 func (v *visit) here() string {
 	if v.Method != "GET" {
-		return v.URL.Path
+		return v.back() // a refused form may stand at an address that only takes it
 	}
 	return v.URL.RequestURI()
 }

@@ -185,17 +185,8 @@ type changed struct {
 
 // secret returns what only this page shows, with its label: a key, or a token for the company.
 func (c changed) secret() (label, text string) {
-	var said struct{ APIKey, KeyToken, PinToken string }
-	if json.Unmarshal(c.Said, &said) != nil {
-		return "", ""
-	}
-	switch {
-	case said.APIKey != "":
-		return "API key", said.APIKey
-	case said.KeyToken != "":
-		return "Key token, which the company exchanges for its key", said.KeyToken
-	case said.PinToken != "":
-		return "PIN token, with which the company sets its PIN", said.PinToken
+	if found := shownOnce(c.Said); len(found) > 0 {
+		return found[0].label, found[0].value
 	}
 	return "", ""
 }

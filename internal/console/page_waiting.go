@@ -258,7 +258,7 @@ func showAnswer(v *visit) (view, error) {
 	if !there {
 		title = "No answer"
 	}
-	return view{title: title, item: "waiting", body: answerPage(v, factsOf(answer), there)}, nil
+	return view{title: title, item: "waiting", body: answerPage(v, shownOnce(answer), there)}, nil
 }
 
 // proposalChip returns the kind and the word of a proposal's state.

@@ -50,6 +50,12 @@ func TestBothPeopleReadTheSameSentences(t *testing.T) {
 			if g := other.send(proposal+"/reject", other.form(proposal, map[string]string{"note": " "})); g.status < 400 || !strings.Contains(g.text, "Say why not") {
 				w.t.Errorf("%s: rejected without words: %d", one.change, g.status)
 			}
+			if one.change == "limit" {
+				if answer := other.read(other.submit(proposal, proposal+"/approve", nil).location); strings.Contains(answer, "₦0.00") || strings.Contains(answer, "shown once") {
+					w.t.Errorf("the answer: %s", answer)
+				}
+				continue
+			}
 			other.submit(proposal, proposal+"/reject", map[string]string{"note": "not now"})
 		}
 	})

@@ -32,12 +32,12 @@ func mateOf(ctx context.Context, q db.Querier, at place) (place, error) {
 }
 
 // pair adds what the mate of a credit or of a virtual account has. It returns the ids that rows about the story have, and the steps of both.
-func (y *Story) pair(ctx context.Context, q db.Querier, at place, own []Step) (ids []string, steps []Step, err error) {
+func (y *Story) pair(ctx context.Context, q db.Querier, at place, own []Step) ([]string, []Step, error) {
 	mate, err := mateOf(ctx, q, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	account := at
+	ids, account := []string{at.id}, at
 	if mate.id != "" {
 		its, begun, err := titleOf(ctx, q, mate)
 		if err != nil {
@@ -49,13 +49,10 @@ func (y *Story) pair(ctx context.Context, q db.Querier, at place, own []Step) (i
 			account = mate
 			y.OwnReference = its.OwnReference
 		}
-		own = append(own, begun...)
+		ids, own = append(ids, mate.id), append(own, begun...)
 	}
 	ended, err := endSteps(ctx, q, account)
-	if mate.id == "" {
-		return []string{at.id}, append(own, ended...), err
-	}
-	return []string{at.id, mate.id}, append(own, ended...), err
+	return ids, append(own, ended...), err
 }
 
 // endSteps returns when a virtual account has expired without its payment.
