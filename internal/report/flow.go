@@ -15,7 +15,7 @@ const (
 	// only. The next call goes on. So a page stays fast, also on a busy machine.
 	flowEntries = 100_000
 	flowStep    = 10_000
-	flowTime    = 40 * time.Millisecond
+	flowTime    = 25 * time.Millisecond
 	// flowDays is the number of days of accounts whose sums a program keeps.
 	flowDays = 60_000
 )
