@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -77,13 +78,19 @@ func showAddresses(v *visit) (view, error) {
 		}
 		a.rows, a.all = said.Data.Address, len(said.Data.Address)
 		if one := v.filter("address", ""); one != "" {
-			a.rows = slices.DeleteFunc(a.rows, func(r depositAddress) bool { return r.Address != one })
+			a.rows = slices.DeleteFunc(a.rows, func(r depositAddress) bool { return !isSameAddress(r.Address, one) })
 			a.one = true
 		}
 		slices.Reverse(a.rows)
 		a.rows = a.rows[:min(len(a.rows), mostAddresses)]
 	}
 	return view{title: "Deposit addresses", item: "services", body: addressesPage(v, a)}, nil
+}
+
+// isSameAddress reports whether two texts are one address. An address that begins with 0x has its checksum in the case of its
+// letters, and is found without it.
+func isSameAddress(a, b string) bool {
+	return a == b || strings.HasPrefix(a, "0x") && strings.EqualFold(a, b)
 }
 
 func makeAddress(v *visit) (string, error) {

@@ -246,6 +246,12 @@ func TestAPersonMakesADepositAddress(t *testing.T) {
 		if address == "" || strings.Contains(w.seat(w.another(), "eve", who.Owner).read(at), address) {
 			t.Errorf("the address %q is not the company's alone", address)
 		}
+		for _, typed := range []string{address, strings.ToLower(address), "0x" + strings.ToUpper(address[2:])} {
+			found := bola.submit("/app/home", "/app/search", map[string]string{"q": typed}).location
+			if text := bola.read(found); !strings.Contains(text, address) || strings.Contains(text, "no such address") {
+				t.Errorf("%s leads to %s: %s", typed, found, text)
+			}
+		}
 		if g := vera.send(path, vera.form("/app/me", map[string]string{"network": network[1]})); g.status != http.StatusForbidden {
 			t.Errorf("a viewer makes an address: %d", g.status)
 		}

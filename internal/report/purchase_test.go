@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -222,4 +223,32 @@ func purchased(ctx context.Context, d *db.DB, company string, settlementID int64
 		}
 	}
 	return nil
+}
+
+// Airtime and power have no product, so the timeline and the list of payments name the network or the company of the power.
+func TestAPurchaseWithoutAProductHasItsCategory(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.sells()
+		w.fund(w.main, 1_000_00, "float")
+		w.buy("AIRTIME", w.main, provider.Confirmed, false)
+		for _, text := range []string{
+			`INSERT INTO vtu_service (id, kind, name) VALUES ('s', 'AIRTIME', 'Airtime')`,
+			`INSERT INTO vtu_category (id, service_id, provider, code, vendor, name, active, updated_at) VALUES ('c1', 's', 'bank', 'mtn', 'MTN', 'MTN', 1, 0)`,
+		} {
+			_, err := w.db.Exec(t.Context(), text)
+			must(t, err)
+		}
+		for category, want := range map[string]string{"c1": "MTN airtime", "": "airtime"} {
+			_, err := w.db.Exec(t.Context(), `UPDATE vtu_purchase SET category_id = $1, phone_number = '08031234510' WHERE company_id = $2`, category, w.company)
+			must(t, err)
+			list := w.every(report.PaymentFilter{Kind: "vtu"})
+			if len(list) != 1 || list[0].Counterparty != want {
+				t.Fatalf("%q: %+v", category, list)
+			}
+			if y, err := w.Timeline(t.Context(), list[0].Reference); err != nil || !strings.HasPrefix(y.Counterparty, want+", *") {
+				t.Errorf("%q: %q, %v", category, y.Counterparty, err)
+			}
+		}
+	})
 }

@@ -26,6 +26,10 @@ const undecided = `SELECT subject FROM job WHERE company_id = $1 AND kind = 'ope
 // ledger account or about a session of a bank has one, as in "settlement/1". There are many of them after somebody has altered rows.
 const isOpenCase = `state = 'OPEN' AND subject NOT LIKE '%/%'`
 
+// bought is SQL for what a purchase has bought. Airtime and power have no product, but a category such as MTN.
+const bought = `CASE WHEN product_name <> '' THEN product_name
+	ELSE coalesce((SELECT c.name FROM vtu_category AS c WHERE c.id = category_id) || ' ', '') || lower(kind) END`
+
 // endedAdjustment is SQL for the state of an adjustment that was not approved. Operators withdraw their own adjustment by rejecting it.
 const endedAdjustment = `CASE WHEN state = 'REJECTED' AND decided_by = created_by THEN 'WITHDRAWN' ELSE state END`
 

@@ -141,7 +141,7 @@ type beside struct{ id, other, own, session string }
 func besides(ctx context.Context, q db.Querier, companies, ids []string) (map[string]beside, error) {
 	found, err := db.All(ctx, q, db.Fields[beside], `
 		SELECT id, account_name || ', ' || bank_name, '', '' FROM payout_verification WHERE company_id = ANY($1) AND id = ANY($2)
-		UNION ALL SELECT id, product_name, '', '' FROM vtu_purchase WHERE company_id = ANY($1) AND id = ANY($2)
+		UNION ALL SELECT id, `+bought+`, '', '' FROM vtu_purchase WHERE company_id = ANY($1) AND id = ANY($2)
 		UNION ALL SELECT id, '', external_reference, '' FROM operation_label WHERE company_id = ANY($1) AND id = ANY($2)
 		UNION ALL SELECT id, '', '', provider_reference FROM operation WHERE company_id || '' = ANY($1) AND id = ANY($2) AND kind = 'payout'
 		UNION ALL SELECT id, '', '', session_id FROM settlement_credit WHERE company_id || '' = ANY($1) AND id = ANY($2)`, companies, ids)

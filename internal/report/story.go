@@ -148,7 +148,7 @@ func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (S
 	out.OwnReference = strings.Join(own, "")
 	others, err := db.All(ctx, q, db.Value[string], `
 		SELECT account_name || ', ' || account_number || ', ' || bank_name FROM payout_verification WHERE company_id = $1 AND id = $2
-		UNION ALL SELECT product_name || ', ' || phone_number || card_number || meter_number FROM vtu_purchase WHERE company_id = $1 AND id = $2
+		UNION ALL SELECT `+bought+` || ', ' || phone_number || card_number || meter_number FROM vtu_purchase WHERE company_id = $1 AND id = $2
 		UNION ALL SELECT 'card ' || card_id FROM card_funding WHERE company_id = $1 AND id = $2`, at.company, at.id)
 	if err != nil {
 		return Story{}, err

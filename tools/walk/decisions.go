@@ -157,7 +157,7 @@ func changeGround(p *program, b *browser) error {
 	if err := b.visit(proposals[1]); err != nil {
 		return err
 	}
-	if err := b.turnsTo("Nobody can approve this any more", "When dev asked", "Now", "500 per second", "Propose again"); err != nil {
+	if err := b.turnsTo("Nobody can approve this any more", "When dev asked", "Now", "500 requests a second", "Propose again"); err != nil {
 		return err
 	}
 	var buttons int
