@@ -26,7 +26,7 @@ const (
 )
 
 // neverKept are the fields that no page shows again: secrets, what belongs to one page only, and what somebody searches by.
-var neverKept = []string{"form", "sure", "was", "pin", "currentPin", "again", "otp", "code", "bvn", "password", "state", "response", "username", "q"}
+var neverKept = []string{"form", "sure", "was", "pin", "currentPin", "pinToken", "again", "otp", "code", "bvn", "password", "state", "response", "username", "q"}
 
 // unsent is a form that came after the session had ended.
 type unsent struct {
