@@ -52,7 +52,7 @@ func saying[B any](do func(a about, act admin.ProposedAct, body B) []string) fun
 	}
 }
 
-// says returns the sentences of what an operation does. Who asks for it and who approves it read the same ones.
+// says returns the sentences of what an operation does. The person who asks for it and the one who approves it read the same ones.
 func (a about) says(operation, id string, body any) []string {
 	text, err := json.Marshal(body)
 	if err != nil {

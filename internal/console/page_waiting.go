@@ -167,7 +167,7 @@ func rejectProposal(v *visit) (string, error) {
 	in := v.id()
 	body := admin.RejectionRequest{Note: strings.TrimSpace(v.PostForm.Get("note"))}
 	if body.Note == "" {
-		return "", fault.New(fault.Invalid, "Say why not. Who has asked for it reads your words.")
+		return "", fault.New(fault.Invalid, "Say why not. The person who asked for it reads your words.")
 	}
 	in.Body = body
 	_, err := v.call("rejectProposal", in, nil)
