@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -122,11 +123,24 @@ func kybSays(a about, _ admin.ProposedAct, b admin.KYBRequest) []string {
 	case "APPROVED":
 		return []string{because("The KYB of "+a.Name+" is approved", b.Reason)}
 	case "REJECTED":
-		return []string{because("The KYB of "+a.Name+" is rejected", b.Reason)}
+		return append([]string{because("The KYB of "+a.Name+" is rejected", b.Reason)}, a.closes()...)
 	case "CHANGES_REQUESTED":
 		return []string{because(a.Name+" must change something for its KYB", b.Reason)}
 	}
-	return []string{because("The KYB of "+a.Name+" moves to “"+words(b.Status)+"”", b.Reason)}
+	return append([]string{because("The KYB of "+a.Name+" moves to “"+words(b.Status)+"”", b.Reason)}, a.closes()...)
+}
+
+// mayCall reports whether the API is open to the company.
+func (a about) mayCall() bool {
+	return a.Live && (a.KybStatus == string(company.Approved) || a.KybStatus == string(company.ChangesRequested))
+}
+
+// closes warns that a move of the KYB closes the API to a company that can use it now.
+func (a about) closes() []string {
+	if a.mayCall() {
+		return []string{"This closes the API to " + a.Name + ", which can use it now."}
+	}
+	return nil
 }
 
 func liveSays(a about, _ admin.ProposedAct, b admin.LiveRequest) []string {

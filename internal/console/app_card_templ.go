@@ -671,7 +671,7 @@ func newCardForm(v *visit) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<div class=\"field\"><label for=\"number\">Number printed on a physical card (otherwise empty)</label> <input id=\"number\" name=\"number\" inputmode=\"numeric\" pattern=\"[0-9 ]{16,23}\" autocomplete=\"off\" aria-describedby=\"number-help\"><p class=\"help\" id=\"number-help\">It goes to the issuer. No page shows it again.</p></div><div class=\"field\"><p class=\"choice\"><input id=\"sendPINSMS\" name=\"sendPINSMS\" type=\"checkbox\" value=\"yes\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<div class=\"field\"><label for=\"number\">Number printed on a physical card (otherwise empty)</label> <input id=\"number\" name=\"number\" inputmode=\"numeric\" pattern=\"[0-9 ]{16,23}\" title=\"16 to 19 digits\" autocomplete=\"off\" aria-describedby=\"number-help\"><p class=\"help\" id=\"number-help\">It goes to the issuer. No page shows it again.</p></div><div class=\"field\"><p class=\"choice\"><input id=\"sendPINSMS\" name=\"sendPINSMS\" type=\"checkbox\" value=\"yes\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -35,6 +35,11 @@ func makeCustomer(v *visit) (string, error) {
 	body, address := map[string]any{}, map[string]any{}
 	v.some(body, "firstName", "middleName", "lastName", "email", "phoneNumber", "bvn", "dateOfBirth")
 	if v.some(address, "line1", "line2", "city", "state", "postalCode") {
+		for _, f := range []struct{ name, label string }{{"line1", "the house and street"}, {"city", "the town or city"}, {"state", "the state"}} {
+			if address[f.name] == nil {
+				return "", fault.Newf(fault.Invalid, `"%s" is missing: an address has %s. Or leave the whole address empty.`, f.name, f.label)
+			}
+		}
 		body["address"] = address
 	}
 	var made one[struct {

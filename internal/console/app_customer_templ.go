@@ -239,11 +239,11 @@ func newCustomerForm(v *visit) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = typedField(v, "phoneNumber", "Phone", templ.Attributes{"required": true, "inputmode": "numeric", "pattern": "[0-9]{11}", "placeholder": "08012345678"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = typedField(v, "phoneNumber", "Phone", templ.Attributes{"required": true, "inputmode": "numeric", "pattern": "[0-9]{11}", "title": "11 digits, such as 08012345678", "placeholder": "08012345678"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"field\"><label for=\"bvn\">BVN</label> <input id=\"bvn\" name=\"bvn\" inputmode=\"numeric\" pattern=\"[0-9]{11}\" autocomplete=\"off\" required aria-describedby=\"bvn-help\"><p class=\"help\" id=\"bvn-help\">11 digits. The bank sends a one-time code to the phone of this BVN. No page shows the BVN again.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"field\"><label for=\"bvn\">BVN</label> <input id=\"bvn\" name=\"bvn\" inputmode=\"numeric\" pattern=\"[0-9]{11}\" title=\"11 digits\" autocomplete=\"off\" required aria-describedby=\"bvn-help\"><p class=\"help\" id=\"bvn-help\">11 digits. The bank sends a one-time code to the phone of this BVN. No page shows the BVN again.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

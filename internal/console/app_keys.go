@@ -284,8 +284,9 @@ func actOnWebhook(v *visit) (string, error) {
 		if !replayedShape.MatchString(from + "-" + to) {
 			return "", fault.New(fault.Invalid, "The range is the numbers of two events, such as 3 and 17.")
 		}
-		_, err = v.ask("POST", path+"/replay", map[string]json.Number{"from": json.Number(from), "to": json.Number(to)}, nil)
-		at += "?" + url.Values{"replayed": {from + "-" + to}}.Encode()
+		var again one[struct{ From, To int64 }] // the API takes the part of the range that exists
+		_, err = v.ask("POST", path+"/replay", map[string]json.Number{"from": json.Number(from), "to": json.Number(to)}, &again)
+		at += "?" + url.Values{"replayed": {itoa(again.Data.From) + "-" + itoa(again.Data.To)}}.Encode()
 	default:
 		err = errNothing
 	}

@@ -102,7 +102,12 @@ func TestAPersonMakesACustomer(t *testing.T) {
 		if g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "1 Marina") || strings.Contains(g.text, "22222222222") {
 			w.t.Fatalf("%d: %s", g.status, g.text)
 		}
-		fields["phoneNumber"] = "08031234567"
+		fields["phoneNumber"], fields["line1"] = "08031234567", ""
+		g = bola.send("/app/customers/new", bola.form("/app/customers/new", fields))
+		if g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "an address has the house and street. Or leave the whole address empty.") {
+			w.t.Fatalf("half an address: %d: %s", g.status, g.text)
+		}
+		fields["line1"] = "1 Marina"
 		if g := vera.send("/app/customers/new", vera.form("/app/customers/new", fields)); g.status != http.StatusForbidden {
 			t.Errorf("a viewer: %d", g.status)
 		}

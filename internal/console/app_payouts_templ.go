@@ -338,7 +338,7 @@ func newPayoutForm(v *visit, s sources) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</select></div><div class=\"field\"><label for=\"account_number\">Account number</label> <input id=\"account_number\" name=\"account_number\" inputmode=\"numeric\" pattern=\"[0-9]{10}\" minlength=\"10\" maxlength=\"10\" autocomplete=\"off\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</select></div><div class=\"field\"><label for=\"account_number\">Account number</label> <input id=\"account_number\" name=\"account_number\" inputmode=\"numeric\" pattern=\"[0-9]{10}\" title=\"10 digits\" minlength=\"10\" maxlength=\"10\" autocomplete=\"off\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -355,7 +355,7 @@ func newPayoutForm(v *visit, s sources) templ.Component {
 		var templ_7745c5c3_Var11 string
 		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(v.typed("account_number", ""))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `app_payouts.templ`, Line: 66, Col: 209}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `app_payouts.templ`, Line: 66, Col: 227}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 		if templ_7745c5c3_Err != nil {

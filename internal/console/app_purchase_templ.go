@@ -394,7 +394,7 @@ func purchaseForm(v *visit, c counter) templ.Component {
 			}
 		}
 		if c.trade.isPhone {
-			templ_7745c5c3_Err = typedField(v, "number", c.trade.number, templ.Attributes{"required": true, "inputmode": "numeric", "pattern": "[0-9]{11}", "placeholder": "08012345678"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = typedField(v, "number", c.trade.number, templ.Attributes{"required": true, "inputmode": "numeric", "pattern": "[0-9]{11}", "title": "11 digits, such as 08012345678", "placeholder": "08012345678"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

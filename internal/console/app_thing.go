@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -158,7 +159,7 @@ func (t thing) title() string {
 	sum := naira(t.story.Amount)
 	switch {
 	case t.story.Amount == 0:
-		return sentence(t.noun())
+		return sentence(t.noun()) + t.onChain()
 	case t.credit != nil && t.credit.SenderName != "":
 		return sum + " from " + t.credit.SenderName
 	case t.opened != nil && t.opened.AccountNumber != "":
@@ -167,6 +168,18 @@ func (t thing) title() string {
 		return sum + " for " + *t.bought.Product
 	}
 	return sum + ", " + t.noun()
+}
+
+var movedOnChain = regexp.MustCompile(`^(?:deposit|withdrawal)( of \S+ \S+) on `)
+
+// onChain returns how much moved on a chain, such as " of 25 USDT", or "".
+func (t thing) onChain() string {
+	for _, step := range t.story.Steps {
+		if m := movedOnChain.FindStringSubmatch(step.Text); m != nil && step.What == "intent" {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // ownList is the list of the company in which a thing stands.

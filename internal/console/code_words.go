@@ -95,6 +95,8 @@ func keySourceWord(source string) string {
 func counterpartyWords(kind string, name *string) string {
 	direction, by, found := strings.Cut(optional(name), " by ")
 	switch {
+	case kind == "approval":
+		return approvalKindWords(optional(name))
 	case kind == "case":
 		return withProviders(inLagos(optional(name)))
 	case kind != "adjustment" || !found:

@@ -27,6 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -160,7 +161,9 @@ func (c *console) handler(own ...map[string]route) http.Handler {
 	c.mux.HandleFunc(c.base+"/", c.serve(route{show: nothingHere}))
 	c.mux.Handle("GET "+c.base, http.RedirectHandler(c.base+"/", http.StatusSeeOther))
 	c.mux.HandleFunc("GET "+c.base+"/{$}", c.start)
-	return guarded(http.NewCrossOriginProtection().Handler(c.mux))
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(c.refuseOther))
+	return guarded(sameOrigin.Handler(c.mux))
 }
 
 // all returns the routes of the operators' own pages.
@@ -251,6 +254,14 @@ func (c *console) ahead() time.Duration {
 	}
 	return 0
 }
+
+// refuseOther answers a form that another site sent. It does not look at the session, so the page has no name and no menu.
+func (c *console) refuseOther(w http.ResponseWriter, r *http.Request) {
+	v := &visit{Request: r, w: w, console: c, began: c.now()}
+	v.fail(errForeign)
+}
+
+var errForeign = fault.New(fault.Forbidden, "A page of another site has sent this form to Kobo. Open Kobo yourself, and send the form from there.")
 
 // nothingHere is the page for an address that does not exist.
 func nothingHere(*visit) (view, error) { return view{}, errNothing }

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -98,9 +99,10 @@ func TestAnotherSiteCannotSendAForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := io.ReadAll(answer.Body)
 	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusForbidden {
-		t.Errorf("a form of another site: %d", answer.StatusCode)
+	if err != nil || answer.StatusCode != http.StatusForbidden || !strings.Contains(string(text), "Another site sent this form") || strings.Contains(string(text), "Sign out") {
+		t.Errorf("a form of another site: %d %v %s", answer.StatusCode, err, text)
 	}
 	p.read("/console/cases")
 }

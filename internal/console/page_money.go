@@ -89,7 +89,7 @@ func adjustmentChip(status string) (kind, word string) {
 	case "PENDING":
 		return "propose", "Waiting for approval"
 	case "APPROVED":
-		return "ok", "Approved"
+		return "ok", "Booked"
 	}
 	return "failed", "Rejected"
 }

@@ -147,8 +147,13 @@ func (s story) chip() (kind, word string) {
 	if s.isOnChain() {
 		return depositChip(s.Status)
 	}
-	if s.Kind == "collection" {
+	switch s.Kind {
+	case "collection":
 		return virtualAccountChip(s.Status)
+	case "approval":
+		return approvalChip(s.Status)
+	case "bulk payout":
+		return bulkStoryChip(s.Status)
 	}
 	switch s.Status {
 	case "SUCCESS", "COMPLETED", "APPROVED":
@@ -272,6 +277,9 @@ func (v *visit) resendable(s story) []row {
 
 // rowWords returns the title of a step, and the words below it.
 func (s story) rowWords(step admin.TimelineStep) (title, said string) {
+	if title, said = s.waitingWords(step); title != "" {
+		return title, said
+	}
 	switch step.What {
 	case "request":
 		who, rest, _ := strings.Cut(strings.Replace(step.Text, ": "+routeOf(step.Text), "", 1), " from ")

@@ -105,13 +105,13 @@ func TestWhatWaitsAtACompanyHasAPage(t *testing.T) {
 			`INSERT INTO payout_bulk (company_id, id, state, settlement_id, provider, credentials, created_at, expires_at, checked_at, confirmed_at, send_until, ended_at)
 				VALUES ($1, '` + bulk + `', 'CANCELLED', 1, 'safehaven', 1, 1000000, 9000000, 2000000, 0, 0, 3000000)`,
 			`INSERT INTO company_approval (company_id, id, kind, body, state, asked_by, created_at, expires_at, first_by, decided_by, decided_at, mac)
-				VALUES ($1, '` + approval + `', 'sendPayout', '{"accountNumber":"0123456789"}', 'WAITING', 'person:ada', 1000000, 9000000, '', '', 0, '')`,
+				VALUES ($1, '` + approval + `', 'SEND_PAYOUT', '{"accountNumber":"0123456789"}', 'WAITING', 'person:ada', 1000000, 9000000, '', '', 0, '')`,
 		} {
 			if _, err := w.app.DB.Exec(w.t.Context(), query, w.company.Reference); err != nil {
 				w.t.Fatal(err)
 			}
 		}
-		for text, want := range map[string]string{bulk: "Bulk payout", approval: "asked for by person:ada"} {
+		for text, want := range map[string]string{bulk: "Bulk payout", approval: "Ada asked for it"} {
 			g := p.submit("/console/companies", "/console/search", map[string]string{"q": text})
 			if page := p.read(g.location); g.location != "/console/p/"+text || !strings.Contains(page, want) || strings.Contains(page, "0123456789") {
 				w.t.Errorf("%s at %s: %s", text, g.location, page)

@@ -63,6 +63,20 @@ func (v *visit) openPath() string {
 	return ""
 }
 
+// isTurned reports whether the time ends before it begins, so that nothing can be on the list.
+func (s listSpan) isTurned() bool {
+	begin, end := dayOrInstant(s.from), dayOrInstant(s.to)
+	return !begin.IsZero() && !end.IsZero() && end.Before(begin)
+}
+
+// dayOrInstant returns the instant of a text, or the begin of its day in Lagos. It returns zero for a text that is neither.
+func dayOrInstant(text string) time.Time {
+	if at, err := time.ParseInLocation(time.DateOnly, text, lagos); err == nil {
+		return at
+	}
+	return instant(text)
+}
+
 // spanned returns a query of the page for an API, with the time that the list covers.
 func (v *visit) spanned(q url.Values) url.Values {
 	q.Del("period")
@@ -98,6 +112,8 @@ func (s listSpan) words() string {
 // sentence says which time the list covers, and why.
 func (s listSpan) sentence() string {
 	switch {
+	case s.isTurned():
+		return "The first day, " + dayWord(s.from) + ", is after the last one, " + dayWord(s.to) + ", so nothing can be here."
 	case s.isOpen:
 		return "All time, because an open payment can be old."
 	case s.isExact:

@@ -47,6 +47,14 @@ func TestAListBeginsWithTheLastSevenDays(t *testing.T) {
 		for _, state := range []string{"open", "unknown", "unconfirmed"} {
 			dev.says("/console/payments?state="+state, "All time, because an open payment can be old.")
 		}
+		for _, list := range []string{"/app/payouts", "/console/payments"} {
+			p := bola
+			if strings.HasPrefix(list, "/console") {
+				p = dev
+			}
+			p.says(list+"?from=2029-03-02&to=2029-03-01", "The first day, Fri 2 Mar 2029, is after the last one, Thu 1 Mar 2029, so nothing can be here.")
+			p.lacks(list+"?from=2029-03-01&to=2029-03-01", "so nothing can be here")
+		}
 		today := time.Now()
 		for _, a := range []struct {
 			path string

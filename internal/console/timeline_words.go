@@ -3,6 +3,8 @@ package console
 import (
 	"strings"
 	"time"
+
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // toSay returns a true sentence for the customer, or "".
@@ -22,7 +24,9 @@ func (s story) toSay() string {
 		return "We are asking " + s.otherSide() + " by hand. Your money is safe. Please do not send it again."
 	case "paid":
 		out := "It was " + s.purpose() + "."
-		if at, _ := s.decided(); !at.IsZero() {
+		if at, why := s.decided(); !at.IsZero() && byHand(why) {
+			out += " We have made sure of it by hand: " + day(at, s.now) + " in Lagos."
+		} else if !at.IsZero() {
 			out += " " + sentence(s.otherSide()) + " has confirmed it: " + day(at, s.now) + " in Lagos."
 		}
 		if session := s.session(); session != "" {
@@ -32,8 +36,11 @@ func (s story) toSay() string {
 	case "failed":
 		at, why := s.decided()
 		out := sentence(s.otherSide()) + " refused it."
-		if strings.Contains(why, "has no record of this request") {
+		switch {
+		case strings.Contains(why, "has no record of this request"):
 			out = sentence(s.otherSide()) + " has no record of it, so it was not " + s.purpose() + "."
+		case byHand(why):
+			out = "It was not " + s.purpose() + ". We have made sure of it by hand."
 		}
 		out += " " + naira(s.Amount+s.Fee) + " is back in the account"
 		if !at.IsZero() {
@@ -67,6 +74,9 @@ func (s story) decided() (at time.Time, why string) {
 	return at, why
 }
 
+// byHand reports whether operators decided the outcome, by the words of the answer that decided it.
+func byHand(why string) bool { return strings.Contains(why, "("+operation.ByOperator+")") }
+
 // other returns what the counterparty is to the payment.
 func (s story) other() string {
 	switch s.Kind {
@@ -83,8 +93,10 @@ func (s story) other() string {
 		return "What was bought"
 	case "deposit", "withdrawal":
 		return "Amount"
-	case "request":
+	case "request", "approval":
 		return "What was asked"
+	case "bulk payout":
+		return "Size"
 	}
 	return "With"
 }

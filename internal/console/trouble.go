@@ -14,6 +14,7 @@ type trouble struct {
 	forgotten bool // the address does not exist
 	keptOut   bool // the company is not verified, or is switched off
 	closed    bool // Kobo is closed for maintenance, and has sent nothing
+	foreign   bool // another site sent the form
 }
 
 func (t trouble) title() string {
@@ -27,6 +28,9 @@ func (t trouble) title() string {
 	}
 	if t.closed {
 		return "Closed for maintenance"
+	}
+	if t.foreign {
+		return "Another site sent this form"
 	}
 	switch t.status {
 	case http.StatusNotFound:

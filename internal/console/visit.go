@@ -342,7 +342,7 @@ func (v *visit) fail(err error) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", why.RetryAfter())
 	}
-	t := trouble{status: status, why: why, wrote: v.Method == http.MethodPost, forgotten: errors.Is(err, errNothing), keptOut: v.isKeptOut(err), closed: errors.Is(err, errClosed)}
+	t := trouble{status: status, why: why, wrote: v.Method == http.MethodPost, forgotten: errors.Is(err, errNothing), keptOut: v.isKeptOut(err), closed: errors.Is(err, errClosed), foreign: errors.Is(err, errForeign)}
 	v.render(status, view{title: t.title(), body: troublePage(v, t)})
 }
 

@@ -65,9 +65,28 @@ func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
 		{of(&paid, "SUCCESS, 0 polls in all; decided by confirmed (00) ok", &session), "It was paid. The bank has confirmed it: Thu 26 Nov, 07:02 in Lagos. The session is " + session + "."},
 		{of(&failed, "FAILED, 4 polls in all; decided by rejected (400) The provider has no record of this request", nil), "The bank has no record of it, so it was not paid. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},
 		{of(&failed, "FAILED, 0 polls in all; decided by rejected (51) no", nil), "The bank refused it. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},
+		{of(&failed, "FAILED, 9 polls in all; decided by rejected (operator) Settled by an operator", nil), "It was not paid. We have made sure of it by hand. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},
+		{of(&paid, "SUCCESS, 9 polls in all; decided by confirmed (operator) Settled by an operator", nil), "It was paid. We have made sure of it by hand: Thu 26 Nov, 07:02 in Lagos."},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// Approvals and bulk payouts have no words of the wire on a page.
+func TestWhatWaitsForASecondPersonIsSaidInWords(t *testing.T) {
+	for _, c := range []struct{ kind, what, text, title, said string }{
+		{"approval", "intent", "SEND_PAYOUT asked for by person:c00000000000000000000abcd/ada, until 2026-11-27T06:52:00Z", "Ada of the company …00000000abcd asked for it", "A payout. It waits until 2026-11-27T06:52:00Z"},
+		{"approval", "state", "APPROVED by person:bola, after person:eve", "Approved by bola", "by eve"},
+		{"approval", "state", "EXPIRED by ", "Expired", ""},
+		{"bulk payout", "state", "names checked: 2 lines good, 1 bad", "Names checked", "2 lines good, 1 bad"},
+		{"bulk payout", "state", "COMPLETED", "Completed", ""},
+		{"payout", "state", "COMPLETED", "", ""},
+	} {
+		title, said := story{Timeline: admin.Timeline{Kind: c.kind}}.waitingWords(admin.TimelineStep{What: c.what, Text: c.text})
+		if title != c.title || said != c.said {
+			t.Errorf("%s of %s %q: %q, %q", c.what, c.kind, c.text, title, said)
 		}
 	}
 }

@@ -296,6 +296,9 @@ const (
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 
+// ByOperator is the code of an answer that operators give in place of a provider.
+const ByOperator = "operator"
+
 // details returns the fields of the audit log that describe a case's finding.
 func (c Case) details(note string) map[string]string {
 	d := map[string]string{"outcome": c.Outcome, "note": note}
@@ -317,7 +320,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	if err != nil && !fault.Is(err, fault.Missing) {
 		return ledger.Unit{}, err
 	}
-	answer := provider.Answer{Code: "operator", Message: "Settled by an operator"}
+	answer := provider.Answer{Code: ByOperator, Message: "Settled by an operator"}
 	switch {
 	case c.Reason != LateAttempt: // the rules below hold
 	case f.Outcome == Dismissed:

@@ -233,7 +233,7 @@ func (s *Service) SignInLink(ctx context.Context, name string) (secret.Text, err
 	})
 }
 
-var errLink = fault.New(fault.Unauthenticated, "This link has been used, or it is too old, or its code is wrong. Ask for another invitation.")
+var errLink = fault.New(fault.Unauthenticated, "This link does not work. It has been used, it is too old, its code is wrong, or a second person has not approved the invitation yet. Ask who invited you.")
 
 // NeedsCode reports whether a link needs a code. Of a link that does not work it says false.
 func (s *Service) NeedsCode(ctx context.Context, company, token string) (bool, error) {
