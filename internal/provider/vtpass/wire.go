@@ -141,10 +141,11 @@ func requestID(reference string, begun time.Time) (string, bool) {
 		seconds, nanos := u.Time().UnixTime()
 		begun, reference = time.Unix(seconds, nanos), strings.ReplaceAll(u.String(), "-", "")
 	}
-	if begun.IsZero() || !plain.MatchString(reference) {
+	began := begun.In(clock.Lagos).Format("200601021504")
+	if begun.IsZero() || len(began) != stamp || !plain.MatchString(reference) { // a UUID can name a year of five digits
 		return "", false
 	}
-	return begun.In(clock.Lagos).Format("200601021504") + reference, true
+	return began + reference, true
 }
 
 // stamp is the length of the date and time at the beginning of a request_id.
