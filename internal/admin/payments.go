@@ -50,7 +50,7 @@ func naira(r *request, name string) (money.Kobo, error) {
 
 func paymentOf(p report.PaymentLine) Payment {
 	return Payment{
-		Kind: p.Kind, Reference: p.Reference, Company: p.Company, CompanyName: wire.Optional(p.CompanyName), Status: p.State, Word: p.Word,
+		Kind: p.Kind, Reference: p.Reference, Company: p.Company, CompanyName: wire.Optional(p.CompanyName), Status: p.State, Word: p.Word, Doubt: wire.Optional(p.Doubt.String()),
 		Amount: p.Amount, Fee: p.Fee, Counterparty: wire.Optional(p.Counterparty), Provider: wire.Optional(p.Provider),
 		ExternalReference: wire.Optional(p.OwnReference), SessionID: wire.Optional(p.SessionID),
 		NextAt: clock.Optional(p.NextAt), CreatedAt: clock.Text(p.CreatedAt),

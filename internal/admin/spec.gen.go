@@ -1253,7 +1253,10 @@ type Payment struct {
 	Status string `json:"status"`
 
 	// Word What the state means.
-	Word   string     `json:"word"`
+	Word string `json:"word"`
+
+	// Doubt As in a timeline.
+	Doubt  *string    `json:"doubt"`
 	Amount money.Kobo `json:"amount"`
 	Fee    money.Kobo `json:"fee"`
 
@@ -1839,8 +1842,11 @@ type SamePayout struct {
 	Reference string `json:"reference"`
 
 	// Word What the state means. A `failed` or `reversed` one is refunded.
-	Word      string `json:"word"`
-	CreatedAt string `json:"createdAt"`
+	Word string `json:"word"`
+
+	// Doubt As in a timeline. A refunded payout in doubt may have been paid.
+	Doubt     *string `json:"doubt"`
+	CreatedAt string  `json:"createdAt"`
 }
 
 // SearchRequest defines model for SearchRequest.
@@ -1943,7 +1949,10 @@ type Timeline struct {
 	Status string `json:"status"`
 
 	// Word What the state of a payment means: sending, accepted, unknown, case, paid, failed or reversed. A failed payment is refunded. null for everything else.
-	Word   *string    `json:"word"`
+	Word *string `json:"word"`
+
+	// Doubt OPEN if a later answer or the statement of the bank contradicts the outcome of a payment, and operators look into it. DECIDED if it failed, the provider said later that it had carried it out, and operators have decided: it may have been paid. null if nothing contradicts the outcome.
+	Doubt  *string    `json:"doubt"`
 	Amount money.Kobo `json:"amount"`
 	Fee    money.Kobo `json:"fee"`
 

@@ -16,7 +16,7 @@ func (e *edge) findTimeline(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	return Timeline{
-		Kind: y.Kind, Reference: y.Reference, Company: wire.Optional(y.Company), Status: y.State, Word: wire.Optional(y.Word),
+		Kind: y.Kind, Reference: y.Reference, Company: wire.Optional(y.Company), Status: y.State, Word: wire.Optional(y.Word), Doubt: wire.Optional(y.Doubt.String()),
 		Amount: y.Amount, Fee: y.Fee, Counterparty: wire.Optional(y.Counterparty), Provider: wire.Optional(y.Provider),
 		ProviderReference: wire.Optional(y.ProviderReference), SessionID: wire.Optional(y.SessionID), OwnReference: wire.Optional(y.OwnReference), Mate: wire.Optional(y.Mate), AssignedTo: wire.Optional(y.AssignedTo),
 		BulkPayout: wire.Optional(y.Bulk), BulkLine: wire.Optional(y.BulkLine),
@@ -44,7 +44,7 @@ func (e *edge) askOutcome(ctx context.Context, r *request, _ NoRequest) (any, er
 }
 
 func samePayoutOf(p report.SamePayout) SamePayout {
-	return SamePayout{p.Reference, p.Word, clock.Text(p.CreatedAt)}
+	return SamePayout{p.Reference, p.Word, wire.Optional(p.Doubt.String()), clock.Text(p.CreatedAt)}
 }
 
 func clockOf(c *report.OutcomeClock) *OutcomeClock {

@@ -35,7 +35,7 @@ func OutcomeOf(o report.Outcome) Outcome {
 	return Outcome{
 		Reference: o.Reference, Type: o.Type, Status: o.Status, Amount: o.Amount, Attempts: o.Attempts,
 		LastAnswer: wire.Optional(o.LastAnswer), LastAskedAt: clock.Optional(o.LastAskedAt), NextTryAt: clock.Optional(o.NextTryAt),
-		GraceEndsAt: clock.Optional(o.GraceEndsAt), CaseDueAt: clock.Optional(o.CaseDueAt), NeedsDecision: o.NeedsDecision, CreatedAt: clock.Text(o.CreatedAt), UpdatedAt: clock.Text(o.UpdatedAt),
+		GraceEndsAt: clock.Optional(o.GraceEndsAt), CaseDueAt: clock.Optional(o.CaseDueAt), NeedsDecision: o.NeedsDecision, Doubt: wire.Optional(o.Doubt.String()), CreatedAt: clock.Text(o.CreatedAt), UpdatedAt: clock.Text(o.UpdatedAt),
 	}
 }
 

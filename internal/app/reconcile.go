@@ -23,16 +23,20 @@ const reconcileJob = "app.reconcile"
 
 const (
 	reconcileEvery = 24 * time.Hour
-	// Reach is the period that the daily comparison covers. If the comparison of one day fails, the
-	// comparison of the next day still covers the missed period.
+	// Reach is the period that the daily comparison covers.
 	Reach = 72 * time.Hour
+	// overlap is how much of what the last comparison covered the next one covers again, because the bank may give money back days
+	// after it took it.
+	overlap = Reach - reconcileEvery
+	// furthest is how far back a comparison goes to cover what earlier ones have missed.
+	furthest = 31 * 24 * time.Hour
 	// reconcileLimit is the timeout of a comparison. A statement of three days may have thousands
 	// of pages.
 	reconcileLimit = time.Hour
 )
 
 // Reconcile compares the statement of every bank with the ledger. The compared period ends now and
-// is as long as reach. It opens one case for each break. If the statement of one bank cannot be
+// is as long as reach, or longer if earlier comparisons have failed. It opens one case for each break. If the statement of one bank cannot be
 // read, the other banks are still compared.
 func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reconciliation, error) {
 	var all []report.Reconciliation
@@ -62,14 +66,31 @@ func (a *App) reconcile(ctx context.Context, bank string, book leased, reach tim
 	return r, a.Reports.Reconciled(ctx, r)
 }
 
+// since returns how far back a comparison goes. If none has succeeded for days, it covers these days too. Otherwise nobody would ever
+// compare them.
+func (a *App) since(ctx context.Context, bank string, to time.Time, reach time.Duration) (time.Time, error) {
+	last, err := a.Reports.ComparedAt(ctx, bank)
+	if err != nil || last.IsZero() {
+		return to.Add(-reach), err
+	}
+	if missed := to.Sub(last) + overlap; missed > max(reach, Reach) {
+		reach = max(reach, min(missed, furthest))
+	}
+	return to.Add(-reach), nil
+}
+
 func (a *App) compare(ctx context.Context, bank string, book leased, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
+	from, err := a.since(ctx, bank, to, reach)
+	if err != nil {
+		return report.Reconciliation{}, err
+	}
 	if err := a.Inbox.CatchUp(ctx, bank, book.renew); err != nil {
 		return report.Reconciliation{}, fmt.Errorf("the credits on the bank's list were not recorded: %w", err)
 	}
-	r, err := a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
+	r, err := a.Reports.Reconcile(ctx, bank, book, from, to)
 	if err == nil && a.askAboutReturned(ctx, r) {
-		r, err = a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
+		r, err = a.Reports.Reconcile(ctx, bank, book, from, to)
 	}
 	if err != nil {
 		return r, err

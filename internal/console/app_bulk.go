@@ -61,7 +61,7 @@ func (l bulkLine) number() int { return cmp.Or(l.FileLine, l.Line) }
 // lineChip returns the chip of a line: of its payout, or before that of its check.
 func (b bulkView) lineChip(v *visit, l bulkLine) (kind, word string) {
 	if l.Status != nil {
-		return v.payoutChipNow(optional(l.Reference), *l.Status, b.unknown)
+		return v.chipNow("payout", optional(l.Reference), *l.Status, b.unknown)
 	}
 	switch l.Verdict {
 	case "GOOD":
@@ -217,7 +217,7 @@ type bulkView struct {
 	show    string        // which lines: "" for all, or a name of bulkShows
 	page    []bulkLine    // that the page shows
 	next    string        // the address of the lines after them, or ""
-	unknown outcomes      // of the lines of the page
+	unknown outcomes      // of the lines of the page, and of those that failed
 }
 
 // bulkShows are the lines that somebody looks at alone, with their names in the address.
@@ -314,13 +314,13 @@ func showBulk(v *visit) (view, error) {
 		return view{}, errNothing
 	}
 	b.from = s.accounts[at]
-	var pending []string
-	for _, l := range b.page {
-		if l.Status != nil && *l.Status == "PENDING" {
-			pending = append(pending, optional(l.Reference))
+	states := map[string]string{}
+	for _, l := range append(b.only("failed"), b.page...) {
+		if l.Status != nil {
+			states[optional(l.Reference)] = *l.Status
 		}
 	}
-	if b.unknown, err = v.outcomesOf(pending); err != nil {
+	if b.unknown, err = v.outcomesOf(states); err != nil {
 		return view{}, err
 	}
 	return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b), thing: withAmount("Bulk payout "+ending(v.PathValue("id")), b.Amount)}, nil
@@ -378,11 +378,11 @@ func cancelBulk(v *visit) (string, error) {
 }
 
 // failed returns the lines that failed, as somebody types them into a new bulk payout. A line whose outcome is not
-// known is never among them.
-func (b bulk) failed() string {
+// known, or in doubt, is never among them.
+func (b bulkView) failed() string {
 	var out []string
 	for _, l := range b.Rows {
-		if l.Status != nil && *l.Status == "FAILED" {
+		if l.Status != nil && *l.Status == "FAILED" && b.unknown[optional(l.Reference)].Doubt == nil {
 			out = append(out, l.again())
 		}
 	}

@@ -39,7 +39,7 @@ func (a account) choiceWords() string {
 
 // isCalm reports whether nothing needs anybody.
 func (h home) isCalm() bool {
-	return len(h.approvals)+len(h.unknown)+len(h.failing)+len(h.off) == 0 && h.kyb == nil && h.pin == "SET"
+	return len(h.approvals)+len(h.unknown)+len(h.doubtful)+len(h.failing)+len(h.off) == 0 && h.kyb == nil && h.pin == "SET"
 }
 
 // endpoint is a webhook endpoint as pages show it.
@@ -58,7 +58,8 @@ type home struct {
 	company   api.Company
 	accounts  []account
 	unknown   []api.Outcome
-	more      int // unknown outcomes that the page does not show
+	doubtful  []api.Outcome // contradicted outcomes, of which operators have not decided
+	more      int           // unknown outcomes that the page does not show
 	approvals []api.Approval
 	failing   []endpoint
 	kyb       *verification // nil unless the company must do something for its verification
@@ -152,6 +153,13 @@ func showHome(v *visit) (view, error) {
 	var err error
 	if h.pin, err = v.PINState(v.Context(), v.who.Company); err != nil {
 		return view{}, err
+	}
+	doubtful, err := v.Reports.InDoubt(v.Context(), v.who.Company)
+	if err != nil {
+		return view{}, err
+	}
+	for _, o := range doubtful {
+		h.doubtful = append(h.doubtful, api.OutcomeOf(o))
 	}
 	h.off = slices.DeleteFunc(slices.Clone(h.accounts), func(a account) bool { return !a.isOff() })
 	if y := (verification{state: h.company.KybStatus}); y.needsTheCompany() {

@@ -45,7 +45,7 @@ func TestThePagesSayWhenAKeyWasUsed(t *testing.T) {
 	each(t, func(w *world) {
 		ada, dev := w.seat(w.company.Reference, "ada", who.Owner), w.signIn("dev")
 		company := "/console/companies/" + w.company.Reference
-		ada.says("/app/developers", "fail within 15 minutes; no use is known.")
+		ada.says("/app/developers", "fail at once; no use is known.")
 		dev.says(company, "no use is known")
 		w.payout("0123456710", 1_500) // a program, with the key
 		later(t, func() string {      // the log is written behind the answer
@@ -54,7 +54,7 @@ func TestThePagesSayWhenAKeyWasUsed(t *testing.T) {
 			}
 			return ""
 		})
-		ada.says("/app/developers", "fail within 15 minutes; last used ", "127.0.0.1</span>")
+		ada.says("/app/developers", "fail at once; last used ", "127.0.0.1</span>")
 		dev.says(company, "ago from 127.0.0.1")
 		var said struct {
 			APIKeys []struct{ LastUsedAt, LastUsedFrom *string }

@@ -73,18 +73,16 @@ func showPayouts(v *visit) (view, error) {
 		title: "Payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[0].path, next: l.next, above: payoutFilters(v),
 		nothing: "Nothing has been paid out yet.",
 	}
-	var pending []string
+	states := map[string]string{}
 	for _, p := range l.rows {
-		if p.Status == "PENDING" {
-			pending = append(pending, p.Reference)
-		}
+		states[p.Reference] = p.Status
 	}
-	known, err := v.outcomesOf(pending)
+	known, err := v.outcomesOf(states)
 	if err != nil {
 		return view{}, err
 	}
 	for _, p := range l.rows {
-		kind, word := v.payoutChipNow(p.Reference, p.Status, known)
+		kind, word := v.chipNow("payout", p.Reference, p.Status, known)
 		t.rows = append(t.rows, []cell{
 			time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word),
 			text(optional(p.Narration)), reference(optional(p.SessionID)), reference(optional(p.OwnReference)), link(ending(p.Reference), "/app/p/"+p.Reference),

@@ -13,10 +13,26 @@ import (
 // outcomes are what is known about payments without an outcome, by their references.
 type outcomes map[string]api.Outcome
 
-// outcomesOf reads what is known about the payments of a page that have no outcome, however old they are.
-func (v *visit) outcomesOf(references []string) (outcomes, error) {
+// outcomesOf reads what is known about payments that have no outcome, however old they are, and about those whose outcome is
+// contradicted. The states of the payments have their references.
+func (v *visit) outcomesOf(states map[string]string) (outcomes, error) {
 	out := outcomes{}
-	for some := range slices.Chunk(references, 100) {
+	var pending, ended []string
+	for reference, state := range states {
+		if state == "PENDING" {
+			pending = append(pending, reference)
+		} else {
+			ended = append(ended, reference)
+		}
+	}
+	doubts, err := v.Reports.Doubts(v.Context(), v.who.Company, ended)
+	if err != nil {
+		return nil, err
+	}
+	for reference, doubt := range doubts {
+		out[reference] = api.Outcome{Reference: reference, Doubt: doubtOf(doubt)}
+	}
+	for some := range slices.Chunk(pending, 100) {
 		var l listOf[api.Outcome]
 		q := url.Values{"references": {strings.Join(some, ",")}, "pageSize": {"100"}}
 		if _, err := v.ask("GET", "/api/v1/outcomes?"+q.Encode(), nil, &l); err != nil {
@@ -41,12 +57,15 @@ func eachRow[R any](v *visit, list string, f func(R) (enough bool)) error {
 	return nil
 }
 
-// payoutChipNow returns the chip of a payout. Without an outcome it says the same as the page of the payment.
-func (v *visit) payoutChipNow(reference, status string, known outcomes) (kind, word string) {
-	if o, there := known[reference]; there && status == "PENDING" {
+// chipNow returns the chip of a payment of a kind. Without an outcome, and in doubt, it says the same as the page of the payment.
+func (v *visit) chipNow(of, reference, status string, known outcomes) (kind, word string) {
+	switch o, there := known[reference]; {
+	case there && status == "PENDING":
 		return pendingChip(o, v.now())
+	case there && o.Doubt != nil:
+		return doubtChip(o.Doubt, status == "SUCCESS")
 	}
-	return stateChipOf("payout", status)
+	return stateChipOf(of, status)
 }
 
 // fundings are the card fundings of the company without an outcome, the newest first.

@@ -37,13 +37,11 @@ func showPurchases(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	var pending []string
+	states := map[string]string{}
 	for _, r := range l.rows {
-		if r.Status == "PENDING" {
-			pending = append(pending, r.ID)
-		}
+		states[r.ID] = r.Status
 	}
-	known, err := v.outcomesOf(pending)
+	known, err := v.outcomesOf(states)
 	if err != nil {
 		return view{}, err
 	}
@@ -52,10 +50,7 @@ func showPurchases(v *visit) (view, error) {
 		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, purchaseStates), downloadBar(v, "/app/services/purchases")),
 	}
 	for _, r := range l.rows {
-		kind, word := stateChipOf("vtu", r.Status)
-		if o, there := known[r.ID]; there && r.Status == "PENDING" {
-			kind, word = pendingChip(o, v.now())
-		}
+		kind, word := v.chipNow("vtu", r.ID, r.Status, known)
 		t.rows = append(t.rows, []cell{
 			time_(r.CreatedAt), text(purchaseWord(r.Type)), text(optional(r.Product)), sum(money.Kobo(r.Amount)), sum(money.Kobo(r.Fee)), state(kind, word), reference(r.OwnReference), link(ending(r.ID), "/app/p/"+r.ID),
 		})

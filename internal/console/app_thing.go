@@ -212,6 +212,8 @@ func (t thing) chip(v *visit) (kind, word string) {
 		return story{Timeline: admin.Timeline{Kind: t.story.Kind, Status: t.story.Status}}.chip()
 	case t.Status == "PENDING":
 		return pendingState(t.Outcome, v.now())
+	case t.Doubt != nil:
+		return doubtChip(t.Doubt, t.Status == "SUCCESS")
 	}
 	return stateChipOf(t.story.Kind, t.Status)
 }
@@ -237,11 +239,22 @@ func (t thing) sentenceFor(now time.Time) string {
 	case t.Status == "PENDING":
 		return "We do not know yet whether it was carried out. The money waits in clearing. Do not pay again."
 	case t.Status == "SUCCESS":
-		return t.confirmedWords(now)
+		return t.confirmedWords(now) + t.doubtWords()
 	case t.Status == "REVERSED":
 		return "It was carried out and came back. The money is back in your account" + t.returnWords(now)
+	case t.Doubt != nil:
+		return "The money is back in your account" + t.returnWords(now) + t.doubtWords()
 	}
 	return "It was not carried out. The money is back in your account" + t.returnWords(now)
+}
+
+// doubtWords says what contradicts the outcome, or returns "".
+func (t thing) doubtWords() string {
+	kind := t.story.Kind
+	if kind == "" { // of a list
+		kind = t.Type
+	}
+	return doubtWords(t.Doubt, t.Status == "SUCCESS", story{Timeline: admin.Timeline{Kind: kind}}.otherSide())
 }
 
 // endedAt returns when the last transfer of a payment with an outcome was, or a zero time if the steps are not known.
@@ -297,7 +310,7 @@ func (t thing) told(now time.Time) story {
 		word = wordOf(t.Outcome, now)
 		s.Clock = &admin.OutcomeClock{Attempts: int64(t.Attempts), NextAt: t.NextTryAt, GraceEndsAt: optional(t.GraceEndsAt), CaseDueAt: optional(t.CaseDueAt)}
 	}
-	s.Word = &word
+	s.Word, s.Doubt = &word, t.Doubt
 	if t.payout != nil {
 		s.SessionID = t.payout.SessionID
 	}

@@ -12,22 +12,25 @@ import (
 )
 
 // samePayout is another payout of the same amount to the same account.
-type samePayout struct{ reference, word, at string }
+type samePayout struct {
+	reference, word, at string
+	doubt               *string // as in a timeline
+}
 
 // chip returns the kind and the word of the chip of the state.
 func (p samePayout) chip() (kind, word string) {
-	return paymentChip(admin.Payment{Kind: "payout", Word: p.word})
+	return paymentChip(admin.Payment{Kind: "payout", Word: p.word, Doubt: p.doubt})
 }
 
 // warnsOf reports whether the list has a payout whose money is not back, so that the account may be paid twice.
 func warnsOf(list []samePayout) bool {
-	return slices.ContainsFunc(list, func(p samePayout) bool { return p.word != "failed" && p.word != "reversed" })
+	return slices.ContainsFunc(list, func(p samePayout) bool { return p.doubt != nil || p.word != "failed" && p.word != "reversed" })
 }
 
 // same returns the other payouts of the same amount for operators.
 func (s story) same() (out []samePayout) {
 	for _, p := range s.Same {
-		out = append(out, samePayout{p.Reference, p.Word, p.CreatedAt})
+		out = append(out, samePayout{p.Reference, p.Word, p.CreatedAt, p.Doubt})
 	}
 	return out
 }
@@ -35,7 +38,7 @@ func (s story) same() (out []samePayout) {
 // same returns the other payouts of the same amount for the people of the company.
 func (t thing) same() (out []samePayout) {
 	for _, p := range t.belongs.Same {
-		out = append(out, samePayout{p.Reference, p.Word, clock.Text(p.CreatedAt)})
+		out = append(out, samePayout{p.Reference, p.Word, clock.Text(p.CreatedAt), doubtOf(p.Doubt)})
 	}
 	return out
 }

@@ -94,6 +94,9 @@ func paymentKeys(page admin.Payments) []string {
 
 // paymentChip returns the kind and the word of the chip for what a state means.
 func paymentChip(p admin.Payment) (kind, word string) {
+	if kind, word = doubtChip(p.Doubt, p.Word == "paid"); word != "" {
+		return kind, word
+	}
 	switch p.Word {
 	case "sending":
 		return "wait", "Sending"

@@ -128,6 +128,9 @@ func (s story) hasSession() bool {
 // chip returns the kind and the word of the state. "Pending" is no word on a screen, since it hides
 // whether the outcome is unknown.
 func (s story) chip() (kind, word string) {
+	if kind, word = doubtChip(s.Doubt, optional(s.Word) == "paid"); word != "" {
+		return kind, word
+	}
 	switch optional(s.Word) {
 	case "sending":
 		return "wait", "Sending"
@@ -170,36 +173,6 @@ func (s story) chip() (kind, word string) {
 		return "case", "Case"
 	}
 	return "idle", sentence(words(s.Status))
-}
-
-// place is where money can be.
-type place struct {
-	label  string
-	amount money.Kobo
-	isHere bool
-}
-
-// places returns the three steps on the way of a payment's money, and at which one it is.
-func (s story) places() []place {
-	if s.Word == nil {
-		return nil
-	}
-	at := 1
-	switch *s.Word {
-	case "paid":
-		at = 2
-	case "failed", "reversed":
-		at = 0
-	}
-	out := []place{{label: "Settlement account"}, {label: "Clearing"}, {label: sentence(s.purpose())}}
-	if s.Provider != nil {
-		out[2].label += " by " + providerName(*s.Provider)
-	}
-	if at == 0 {
-		out[0].label = "Back in the settlement account"
-	}
-	out[at].amount, out[at].isHere = s.Amount+s.Fee, true
-	return out
 }
 
 // row is a row of the timeline.

@@ -4,11 +4,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // toSay returns a true sentence for the customer, or "".
 func (s story) toSay() string {
+	if s.Doubt != nil {
+		return s.doubtToSay()
+	}
 	next := ""
 	if s.Clock != nil && s.Clock.NextAt != nil {
 		next = " We ask again at " + instant(*s.Clock.NextAt).In(lagos).Format("15:04") + "."
@@ -112,6 +116,17 @@ func (s story) session() string {
 	return ""
 }
 
+// noSession says why a payment has no session id.
+func (s story) noSession() string {
+	switch {
+	case s.Doubt != nil:
+		return "none known: the outcome is in doubt"
+	case optional(s.Word) == "failed":
+		return "none: the bank did not carry it out"
+	}
+	return "none until the bank names one"
+}
+
 // clockWords returns the bold sentence of the outcome clock.
 func (s story) clockWords() string {
 	switch optional(s.Word) {
@@ -142,6 +157,39 @@ func (s story) purpose() string {
 		return "funded"
 	}
 	return "paid"
+}
+
+// place is where money can be.
+type place struct {
+	label  string
+	amount money.Kobo
+	isHere bool
+}
+
+// places returns the three steps on the way of a payment's money, and at which one it is.
+func (s story) places() []place {
+	if s.Word == nil {
+		return nil
+	}
+	at := 1
+	switch *s.Word {
+	case "paid":
+		at = 2
+	case "failed", "reversed":
+		at = 0
+	}
+	out := []place{{label: "Settlement account"}, {label: "Clearing"}, {label: sentence(s.purpose())}}
+	if s.Provider != nil {
+		out[2].label += " by " + providerName(*s.Provider)
+	}
+	if at == 0 {
+		out[0].label = "Back in the settlement account"
+	}
+	out[at].amount, out[at].isHere = s.Amount+s.Fee, true
+	if s.Doubt != nil && at == 0 {
+		out = out[:2] // nobody knows what the provider has paid
+	}
+	return out
 }
 
 // clockMore returns where the money is meanwhile.

@@ -279,3 +279,64 @@ func (s *Service) lastAnswerAt(ctx context.Context, o Operation) (time.Time, err
 	}
 	return clock.Time(at), nil
 }
+
+// contradicting are the reasons of cases that say the opposite of an outcome.
+var contradicting = []string{string(Contradiction), string(FailedReversal), string(NotOnStatement)}
+
+// contradicted is the SQL condition for a case c that contradicts the outcome of its operation o. A case without a definite answer of
+// the provider can be about an operation that FAILED because the provider had no record of it. Such a case is younger than the failure, and is
+// dismissed whatever operators have found. $2 are the contradicting reasons.
+const contradicted = `(o.state = 'FAILED' AND (c.reason = ANY($2) OR c.reason = 'UNRESOLVED' AND c.created_at >= o.updated_at AND (c.state = 'OPEN' OR c.outcome = 'dismissed'))
+	OR o.state = 'SUCCESS' AND c.reason = ANY($2) AND c.state = 'OPEN')`
+
+// doubtful is the SQL that finds cases that contradict outcomes, of some companies and of the operations $3.
+const (
+	doubtful = `SELECT c.subject, CASE WHEN c.state = 'OPEN' THEN 1 ELSE 0 END
+		FROM operation_case AS c JOIN operation AS o ON o.company_id = c.company_id AND o.id = c.subject
+		WHERE c.subject = ANY($3) AND ` + contradicted + ` AND c.company_id `
+	ofCompany   = `= $1`
+	ofCompanies = `= ANY($1)`
+)
+
+// doubt is a case that contradicts the outcome of an operation.
+type doubt struct {
+	id   string
+	open int64
+}
+
+func doubtsOf(list []doubt) map[string]Doubt {
+	out := map[string]Doubt{}
+	for _, d := range list {
+		if d.open == 1 {
+			out[d.id] = InDoubt
+		} else if out[d.id] == Sure {
+			out[d.id] = WasInDoubt
+		}
+	}
+	return out
+}
+
+// Doubts returns the doubts about those of a company's operations whose outcome is contradicted.
+func Doubts(ctx context.Context, q db.Querier, company string, ids []string) (map[string]Doubt, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := db.All(ctx, q, db.Fields[doubt], doubtful+ofCompany, company, contradicting, ids)
+	return doubtsOf(list), err
+}
+
+// DoubtsAnywhere returns the same for operations of several companies, for operators.
+func DoubtsAnywhere(ctx context.Context, q db.Querier, companies, ids []string) (map[string]Doubt, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := db.All(ctx, q, db.Fields[doubt], doubtful+ofCompanies, companies, contradicting, ids)
+	return doubtsOf(list), err
+}
+
+// AllInDoubt returns the IDs of a company's operations whose outcome is in doubt, the newest first, and at most as many as limit says.
+func AllInDoubt(ctx context.Context, q db.Querier, company string, limit int) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT DISTINCT c.subject
+		FROM operation_case AS c JOIN operation AS o ON o.company_id = c.company_id AND o.id = c.subject
+		WHERE c.company_id = $1 AND c.state = 'OPEN' AND `+contradicted+` ORDER BY c.subject DESC LIMIT $3`, company, contradicting, limit)
+}

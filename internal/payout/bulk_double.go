@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 const (
@@ -28,7 +29,8 @@ func (l lineRow) beneficiary() beneficiary { return beneficiary{l.BankCode, l.Ac
 type paidTo struct{ id, bankCode, accountNumber string }
 
 // markDoubles writes into each line the newest payout of the last seven days to the same account with the
-// same amount. A refunded payout is no double. The mark is a warning: the line can be sent nevertheless.
+// same amount. A refunded payout is no double, unless the bank says that it paid it nevertheless. The mark is a warning: the line can be sent
+// nevertheless.
 func (s *Service) markDoubles(ctx context.Context, company string, lines []lineRow) error {
 	var accounts []string
 	for _, l := range lines {
@@ -49,9 +51,13 @@ func (s *Service) markDoubles(ctx context.Context, company string, lines []lineR
 	if err != nil {
 		return err
 	}
+	doubts, err := s.Operations.Doubts(ctx, company, ids)
+	if err != nil {
+		return err
+	}
 	amounts := map[string]money.Kobo{}
 	for _, o := range all {
-		if !o.Refunded() {
+		if !o.Refunded() || doubts[o.ID] != operation.Sure {
 			amounts[o.ID] = o.Amount
 		}
 	}

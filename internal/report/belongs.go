@@ -26,11 +26,14 @@ type Belongings struct {
 type SamePayout struct {
 	Reference string
 	Word      string // as in a PaymentLine
+	Doubt     operation.Doubt
 	CreatedAt time.Time
 }
 
-// IsRefunded reports whether the money of the payout is back.
-func (p SamePayout) IsRefunded() bool { return p.Word == "failed" || p.Word == "reversed" }
+// IsRefunded reports whether the money of the payout is back, and the beneficiary has surely not got it.
+func (p SamePayout) IsRefunded() bool {
+	return (p.Word == "failed" || p.Word == "reversed") && p.Doubt == operation.Sure
+}
 
 const (
 	// sameAge is how far another payout of the same amount may be away, and mostSame how many of them are shown.
@@ -69,8 +72,12 @@ func belongings(ctx context.Context, q db.Querier, company, reference string, no
 		ids = append(ids, r.id)
 	}
 	open, err := openSubjects(ctx, q, []string{company}, ids)
+	if err != nil {
+		return out, err
+	}
+	doubts, err := operation.Doubts(ctx, q, company, ids)
 	for _, r := range rows[:min(len(rows), mostSame)] {
-		out.Same = append(out.Same, SamePayout{r.id, r.word(open[r.id], now), clock.Time(r.created)})
+		out.Same = append(out.Same, SamePayout{r.id, r.word(open[r.id], now), doubts[r.id], clock.Time(r.created)})
 	}
 	out.MoreSame = len(rows) > mostSame
 	return out, err

@@ -23,6 +23,7 @@ type PaymentLine struct {
 	// received, ownerless or assigned for a credit (operators have assigned it to a company, which has a credit of its own),
 	// waiting, booked, rejected or withdrawn for an adjustment, booked for a transfer.
 	Word         string
+	Doubt        operation.Doubt
 	Amount, Fee  money.Kobo
 	Counterparty string // the beneficiary, the sender, or what was bought; long numbers are masked
 	Provider     string
@@ -200,10 +201,14 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 		return out, err
 	}
 	open, err := openSubjects(ctx, q, companies, ids)
+	if err != nil {
+		return out, err
+	}
+	doubts, err := operation.DoubtsAnywhere(ctx, q, companies, ids)
 	now := s.clock.Now()
 	for _, r := range rows {
 		p := PaymentLine{
-			Kind: r.kind, Reference: r.id, Company: r.company, CompanyName: names[r.company], State: r.state, Word: r.word(open[r.id], now), Amount: r.amount, Fee: r.fee,
+			Kind: r.kind, Reference: r.id, Company: r.company, CompanyName: names[r.company], State: r.state, Word: r.word(open[r.id], now), Doubt: doubts[r.id], Amount: r.amount, Fee: r.fee,
 			Provider: r.provider, Counterparty: MaskText(cmp.Or(others[r.id].other, r.other)),
 			OwnReference: others[r.id].own, SessionID: others[r.id].session, CreatedAt: clock.Time(r.created),
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/memo"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -73,6 +74,7 @@ type Outcome struct {
 	GraceEndsAt   time.Time // as in an OutcomeClock; zero for an operation with an outcome
 	CaseDueAt     time.Time // as in an OutcomeClock; zero for an operation with an outcome
 	NeedsDecision bool      // the operation has an open case
+	Doubt         operation.Doubt
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -111,6 +113,11 @@ func (s *Service) Outcome(ctx context.Context, company, reference string) (Outco
 	if errors.Is(err, db.ErrNone) {
 		return Outcome{}, fault.New(fault.Missing, "Outcome not found")
 	}
+	if err != nil {
+		return o, err
+	}
+	doubts, err := operation.Doubts(ctx, s.db, company, []string{reference})
+	o.Doubt = doubts[reference]
 	return o, err
 }
 

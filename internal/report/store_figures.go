@@ -159,6 +159,15 @@ func (s *Service) AwaitReconciliation(ctx context.Context, bank string) error {
 	return err
 }
 
+// ComparedAt returns when the statement of a bank was last compared, or since when it has to be. It is zero if nobody has asked for it.
+func (s *Service) ComparedAt(ctx context.Context, bank string) (time.Time, error) {
+	at, err := db.OrZero(db.One(ctx, s.db, db.Value[int64], `SELECT done_at FROM report_reconciliation WHERE company_id = $1 AND provider = $2`, settlement.House, bank))
+	if err != nil || at == 0 {
+		return time.Time{}, err
+	}
+	return clock.Time(at), nil
+}
+
 // walkFindingsOf returns the findings of the last walk as JSON, of each company that has some.
 func walkFindingsOf(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT wrongs FROM report_progress WHERE substr(wrongs, 1, 2) = '["'`)

@@ -27,6 +27,7 @@ type Story struct {
 	State              string // as the thing stores it, such as PENDING
 	// Word is what the state of an operation means: sending, accepted, unknown, case, paid, failed or reversed.
 	Word              string
+	Doubt             operation.Doubt
 	Amount, Fee       money.Kobo
 	Counterparty      string // the beneficiary, the sender, or what was bought; long numbers are masked
 	Provider          string
@@ -161,8 +162,12 @@ func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (S
 	if err != nil {
 		return Story{}, err
 	}
-	err = out.gather(ctx, q, []string{at.id}, at.id, began)
+	if err := out.gather(ctx, q, []string{at.id}, at.id, began); err != nil {
+		return Story{}, err
+	}
 	out.Word = wordOf(o, out.Cases, s.clock.Now())
+	doubts, err := operation.Doubts(ctx, q, at.company, []string{at.id})
+	out.Doubt = doubts[at.id]
 	return out, err
 }
 

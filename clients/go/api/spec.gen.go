@@ -2434,6 +2434,11 @@ type Outcome struct {
 	// NeedsDecision True if status queries gave no outcome and a person must decide.
 	NeedsDecision bool `json:"needsDecision"`
 
+	// Doubt Only if something contradicts the outcome. `OPEN` if a later answer or the statement of the bank contradicts the outcome, and Kobo's operators look into it. `DECIDED` if the operation
+	// `FAILED`, the provider said later that it had carried it out, and the operators have decided: the money is back, and it may have been
+	// paid nevertheless. Do not repeat an operation in doubt before you have asked the operators.
+	Doubt *string `json:"doubt,omitempty"`
+
 	// CreatedAt When the operation began.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z

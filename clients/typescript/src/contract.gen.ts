@@ -5963,6 +5963,12 @@ export interface components {
             caseDueAt?: string;
             /** @description True if status queries gave no outcome and a person must decide. */
             needsDecision: boolean;
+            /**
+             * @description Only if something contradicts the outcome. `OPEN` if a later answer or the statement of the bank contradicts the outcome, and Kobo's operators look into it. `DECIDED` if the operation
+             *     `FAILED`, the provider said later that it had carried it out, and the operators have decided: the money is back, and it may have been
+             *     paid nevertheless. Do not repeat an operation in doubt before you have asked the operators.
+             */
+            doubt?: string;
             /** @description When the operation began. */
             createdAt: components["schemas"]["Instant"];
             /** @description The time of the last change. */
