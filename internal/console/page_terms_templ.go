@@ -150,7 +150,7 @@ func termsPage(v *visit, a about, t terms) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Daily limits of payouts</caption> <thead><tr><th scope=\"col\">Of</th><th scope=\"col\" class=\"number\">Limit</th><th scope=\"col\" class=\"number\">Paid out today</th><th scope=\"col\" class=\"number\">Payouts today</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Daily limits of payouts</caption> <thead><tr><th scope=\"col\">Of</th><th scope=\"col\" class=\"number\">Limit</th><th scope=\"col\" class=\"number\">Used today</th><th scope=\"col\" class=\"number\">Payouts today</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -181,7 +181,7 @@ func termsPage(v *visit, a about, t terms) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</td><td class=\"number\" data-label=\"Paid out today\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</td><td class=\"number\" data-label=\"Used today\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
