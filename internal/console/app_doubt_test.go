@@ -65,6 +65,15 @@ func TestARefundThatTheBankContradictsIsInDoubt(t *testing.T) {
 			}
 			p.says(list, "Refunded, in doubt")
 		}
+		for _, file := range []string{"/app/payouts.csv", "/app/payouts.csv?status=FAILED", "/console/payments.csv"} {
+			p := bola
+			if strings.HasPrefix(file, "/console") {
+				p = dev
+			}
+			if text := p.get(file).text; strings.Count(text, "Refunded, in doubt") != 1 || strings.Count(text, "Failed, refunded") != 1 {
+				t.Errorf("%s: %s", file, text)
+			}
+		}
 		again := regexp.MustCompile(`(?s)<textarea[^>]*>(.*?)</textarea>`).FindStringSubmatch(bola.read(bulk))
 		if len(again) == 0 || again[1] != "000013,0123456701,300.00" {
 			t.Errorf("repeats %q", again)

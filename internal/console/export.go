@@ -156,9 +156,21 @@ func exportPayments(v *visit) error {
 	})
 }
 
-// eachOf calls f with each row of a list of the companies' API. Rows that begin meanwhile come first in the list, so the export
-// stops at now, and no page moves under it.
+// eachOf calls f with each row of a list of the companies' API.
 func eachOf[R any](v *visit, list string, f func(R) error) error {
+	return pagesOf(v, list, func(rows []R) error {
+		for _, r := range rows {
+			if err := f(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pagesOf calls f with each page of a list of the companies' API. Rows that begin meanwhile come first in the list, so the export
+// stops at now, and no page moves under it.
+func pagesOf[R any](v *visit, list string, f func([]R) error) error {
 	more := []string{"pageSize", "100"}
 	if v.filter("to", "") == "" {
 		more = append(more, "to", v.now().UTC().Format(time.RFC3339Nano))
@@ -170,23 +182,47 @@ func eachOf[R any](v *visit, list string, f func(R) error) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range l.rows {
-			if err := f(r); err != nil {
-				return err
-			}
+		if err := f(l.rows); err != nil {
+			return err
 		}
 		next = l.next
 	}
 	return nil
 }
 
+// eachPayment calls f with each row of a list of the company's payments of a kind, and with the word of its state. As on the pages, the
+// word says if the outcome is contradicted.
+func eachPayment[R any](v *visit, kind, list string, stateOf func(R) (reference, status string), f func(r R, word string) error) error {
+	return pagesOf(v, list, func(rows []R) error {
+		references := make([]string, len(rows))
+		for i, r := range rows {
+			references[i], _ = stateOf(r)
+		}
+		doubts, err := v.Reports.Doubts(v.Context(), v.who.Company, references)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			reference, status := stateOf(r)
+			_, word := stateChipOf(kind, status)
+			if doubt := doubtOf(doubts[reference]); doubt != nil {
+				_, word = doubtChip(doubt, status == "SUCCESS")
+			}
+			if err := f(r, word); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // exportOwnPayouts sends all payouts of the company that pass the filters.
 func exportOwnPayouts(v *visit) error {
 	head := []string{"Time (Lagos)", "Time (UTC)", "Name", "Account", "Bank", "Amount", "Fee", "State", "Session id", "Own reference", "Narration", "Reference"}
 	return v.sendSheet("payouts", head, func(write func(row ...string) error) error {
-		return eachOf(v, "/api/v1/settlement/payouts", func(p payoutRow) error {
+		states := func(p payoutRow) (reference, status string) { return p.Reference, p.Status }
+		return eachPayment(v, "payout", "/api/v1/settlement/payouts", states, func(p payoutRow, word string) error {
 			there, utc := inBoth(p.CreatedAt)
-			_, word := stateChipOf("payout", p.Status)
 			return write(there, utc, p.AccountName, p.AccountNumber, optional(p.BankName), p.Amount.Decimal(), p.Fee.Decimal(), word, optional(p.SessionID), optional(p.OwnReference), optional(p.Narration), p.Reference)
 		})
 	})
@@ -196,9 +232,9 @@ func exportOwnPayouts(v *visit) error {
 func exportPurchases(v *visit) error {
 	head := []string{"Time (Lagos)", "Time (UTC)", "What", "Product", "For", "Amount", "Fee", "State", "Own reference", "Reference"}
 	return v.sendSheet("purchases", head, func(write func(row ...string) error) error {
-		return eachOf(v, "/api/v1/vtu/transactions", func(p purchaseRow) error {
+		states := func(p purchaseRow) (reference, status string) { return p.ID, p.Status }
+		return eachPayment(v, "vtu", "/api/v1/vtu/transactions", states, func(p purchaseRow, word string) error {
 			there, utc := inBoth(p.CreatedAt)
-			_, word := stateChipOf("vtu", p.Status)
 			to := cmp.Or(optional(p.Phone), optional(p.Card), optional(p.Meter))
 			return write(there, utc, purchaseWord(p.Type), optional(p.Product), to, money.Kobo(p.Amount).Decimal(), money.Kobo(p.Fee).Decimal(), word, p.OwnReference, p.ID)
 		})
