@@ -30,19 +30,23 @@ const (
 	overlap = Reach - reconcileEvery
 	// furthest is how far back a comparison goes to cover what earlier ones have missed.
 	furthest = 31 * 24 * time.Hour
-	// reconcileLimit is the timeout of a comparison. A statement of three days may have thousands
-	// of pages.
+	// reconcileLimit is the timeout of a comparison for each Reach that it covers. A statement of three days may have
+	// thousands of pages.
 	reconcileLimit = time.Hour
 )
 
 // Reconcile compares the statement of every bank with the ledger. The compared period ends now and
-// is as long as reach, or longer if earlier comparisons have failed. It opens one case for each break. If the statement of one bank cannot be
-// read, the other banks are still compared.
+// is as long as reach, or longer if earlier comparisons have failed. It opens one case for each
+// break. If the statement of one bank cannot be read, the other banks are still compared.
 func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reconciliation, error) {
 	var all []report.Reconciliation
 	var failed error
 	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
-		r, err := a.reconcile(ctx, name, leased{a.plugs.banks[name], func(context.Context) error { return nil }}, reach)
+		reach, err := a.reachOf(ctx, name, reach)
+		var r report.Reconciliation
+		if err == nil {
+			r, err = a.reconcile(ctx, name, leased{a.plugs.banks[name], func(context.Context) error { return nil }}, reach)
+		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reconcile: %s: %w", name, err))
 			continue
@@ -66,31 +70,27 @@ func (a *App) reconcile(ctx context.Context, bank string, book leased, reach tim
 	return r, a.Reports.Reconciled(ctx, r)
 }
 
-// since returns how far back a comparison goes. If none has succeeded for days, it covers these days too. Otherwise nobody would ever
-// compare them.
-func (a *App) since(ctx context.Context, bank string, to time.Time, reach time.Duration) (time.Time, error) {
+// reachOf returns how far back a comparison goes: as far as least, and further if none has succeeded for days. Otherwise nobody would
+// ever compare these days.
+func (a *App) reachOf(ctx context.Context, bank string, least time.Duration) (time.Duration, error) {
 	last, err := a.Reports.ComparedAt(ctx, bank)
 	if err != nil || last.IsZero() {
-		return to.Add(-reach), err
+		return least, err
 	}
-	if missed := to.Sub(last) + overlap; missed > max(reach, Reach) {
-		reach = max(reach, min(missed, furthest))
+	if missed := a.Clock.Now().Sub(last) + overlap; missed > max(least, Reach) {
+		return max(least, min(missed, furthest)), nil
 	}
-	return to.Add(-reach), nil
+	return least, nil
 }
 
 func (a *App) compare(ctx context.Context, bank string, book leased, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
-	from, err := a.since(ctx, bank, to, reach)
-	if err != nil {
-		return report.Reconciliation{}, err
-	}
 	if err := a.Inbox.CatchUp(ctx, bank, book.renew); err != nil {
 		return report.Reconciliation{}, fmt.Errorf("the credits on the bank's list were not recorded: %w", err)
 	}
-	r, err := a.Reports.Reconcile(ctx, bank, book, from, to)
+	r, err := a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
 	if err == nil && a.askAboutReturned(ctx, r) {
-		r, err = a.Reports.Reconcile(ctx, bank, book, from, to)
+		r, err = a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
 	}
 	if err != nil {
 		return r, err
@@ -149,9 +149,14 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 		// the credits that the poll finds would be reported as missing.
 		return a.Clock.Now().Add(5 * time.Minute), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
+	reach, err := a.reachOf(ctx, j.Subject, Reach)
+	if err != nil {
+		return time.Time{}, err
+	}
+	// A longer statement may take longer. Otherwise a comparison after a long pause could never end.
+	ctx, cancel := context.WithTimeout(ctx, reconcileLimit*((reach+Reach-1)/Reach))
 	defer cancel()
-	r, err := a.reconcile(ctx, j.Subject, leased{book, func(ctx context.Context) error { return a.Worker.Renew(ctx, j) }}, Reach)
+	r, err := a.reconcile(ctx, j.Subject, leased{book, func(ctx context.Context) error { return a.Worker.Renew(ctx, j) }}, reach)
 	if err = errors.Join(err, a.warnOverdue(ctx)); err != nil {
 		return time.Time{}, err
 	}

@@ -14,7 +14,7 @@ import (
 type outcomes map[string]api.Outcome
 
 // outcomesOf reads what is known about payments that have no outcome, however old they are, and about those whose outcome is
-// contradicted. The states of the payments have their references.
+// contradicted. The map has the state of each payment by its reference.
 func (v *visit) outcomesOf(states map[string]string) (outcomes, error) {
 	out := outcomes{}
 	var pending, ended []string
