@@ -120,7 +120,11 @@ func (s *Service) reserve(ctx context.Context, r *Registration) (held reservatio
 	if err != nil {
 		return held, err
 	}
-	if held.session, err = s.Identities.Open(ctx, r.Company, identity.Customer, r.ID); err == nil {
+	held.session, err = s.Identities.Open(ctx, r.Company, identity.Customer, r.ID)
+	if err == nil && held.customer == nil && held.session.State == identity.OTPSent {
+		err = errExists // a concurrent request has just created the customer
+	}
+	if err == nil {
 		held.session, err = s.Identities.About(held.session, r.BVN)
 		held.session.Name = name
 	}

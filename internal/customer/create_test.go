@@ -98,6 +98,29 @@ func TestTwentyCreationsAtOnceSendOneOTP(t *testing.T) {
 	})
 }
 
+func TestCreationsAtOnceWithDifferentBVNsMakeOneCustomer(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		for round := range 40 {
+			var all sync.WaitGroup
+			for n := range 8 {
+				all.Go(func() {
+					r := w.registration(fmt.Sprintf("ada%d@example.test", round))
+					r.BVN = secret.NewText(fmt.Sprint(22200000000 + 100*round + n))
+					_, err := w.Create(t.Context(), r)
+					if err != nil && !fault.Is(err, fault.Limited) && !fault.Is(err, fault.Refused) {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+		}
+		if told := len(w.told(t)); told != 40 {
+			t.Errorf("%d events told of 40 customers", told)
+		}
+	})
+}
+
 func TestAnOTPIsSentAgainTwice(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

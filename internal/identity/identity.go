@@ -74,6 +74,7 @@ type Session struct {
 
 	Name  secret.Text // the name that the customer claims, for the provider; not stored
 	spent *Session    // the session that this session will replace when Send writes it
+	read  State       // the state in the database; "" if State is that state
 }
 
 // Closed reports whether the session is closed. A session is closed once its identity is proven or
@@ -133,7 +134,7 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	if err != nil || before.Reveal() == bvn.Reveal() {
 		return x, err
 	}
-	x.State, x.Reference, x.count = Pending, "", count{}
+	x.read, x.State, x.Reference, x.count = x.State, Pending, "", count{}
 	x.bvn, err = s.Keys.Seal(x.place(), bvn.Reveal())
 	return x, err
 }
@@ -207,7 +208,8 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 			s.end(&u, *x.spent, x.spent.State)
 		}
 	} else {
-		u.Update(x.record())
+		// The turn does not show that a concurrent request has just ended with an OTP, but the state does.
+		u.Update(x.record()).Expect("state", string(cmp.Or(x.read, x.State)))
 	}
 	if err := idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
 		return x, "", quota.Reached(x.overtaken(err), s.Clock.Now())
