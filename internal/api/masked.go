@@ -81,6 +81,7 @@ func maskedBody(operationID string, text []byte) ([]byte, error) {
 var maskOf = map[string]func(string) string{
 	"phoneNumber": report.MaskPhone, "phone": report.MaskPhone,
 	"email": report.MaskEmail, "emailAddress": report.MaskEmail,
+	"meterNumber": report.MaskText, "cardNumber": report.MaskText, "token": hide, "bonusToken": hide, "kct1": hide, "kct2": hide, "resetToken": hide, "configureToken": hide,
 	"dateOfBirth": hide, "address": hide,
 	"account_number": report.MaskText, "accountNumber": report.MaskText, "senderAccount": report.MaskText,
 	"externalReference": maskNumber,

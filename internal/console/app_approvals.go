@@ -95,6 +95,7 @@ func (v *visit) nameBanks(changes []api.ApprovalChange) error {
 type waitingMoney struct {
 	from                      account
 	amount, fee, requiredFrom money.Kobo
+	double                    double     // of a payout that can still be approved
 	doubles, bad              int        // of the lines of a bulk payout
 	first                     []bulkLine // the good lines at its beginning
 	isOld                     bool       // the approval is of an earlier version, which did not record the account and the fee
@@ -115,6 +116,12 @@ func (v *visit) moneyOf(a api.Approval) (*waitingMoney, error) {
 		m.amount, m.requiredFrom, id, fee = a.BulkPayout.Amount, a.BulkPayout.RequiredFrom, a.BulkPayout.FromSettlementID, a.BulkPayout.Fee
 	default:
 		return nil, nil
+	}
+	if a.Payout != nil && a.State == "WAITING" && a.Outdated == nil {
+		var err error
+		if m.double, err = v.doubleOf(a.Payout.Reference, a.Payout.Amount); err != nil {
+			return nil, err
+		}
 	}
 	if a.BulkPayout != nil {
 		b, err := v.bulkOf(a.BulkPayout.BulkID)

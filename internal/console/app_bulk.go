@@ -334,6 +334,16 @@ func (b bulk) chip() (kind, word string) {
 	return bulkChip(b.State)
 }
 
+// doubtful returns how many of the failed lines have an outcome that is in doubt.
+func (b bulkView) doubtful() (n int) {
+	for _, l := range b.only("failed") {
+		if b.unknown[optional(l.Reference)].Doubt != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // approval returns the approval that waits, or a zero one.
 func (b bulkView) approval() api.Approval {
 	if b.waiting == nil {

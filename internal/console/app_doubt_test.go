@@ -78,7 +78,10 @@ func TestARefundThatTheBankContradictsIsInDoubt(t *testing.T) {
 		if len(again) == 0 || again[1] != "000013,0123456701,300.00" {
 			t.Errorf("repeats %q", again)
 		}
-		bola.says(draft(), "The same amount went to the same account", own)
+		bola.says(bulk, "Of these in doubt</dt><dd>1<")
+		bola.says(own, "What the bank said first")
+		bola.lacks(own, "Why it failed")
+		bola.says(draft(), "The same amount went to the same account", own, "The outcome of that payout is in doubt")
 
 		fields := map[string]string{"outcome": "dismissed", "note": "We speak with the company."}
 		look := dev.submit(at, at, fields).location
@@ -99,7 +102,7 @@ func TestASuccessThatTheBankContradictsIsInDoubt(t *testing.T) {
 		own := "/app/p/" + w.payout("0123456710", 400)
 		bola.lacks(own, "in doubt")
 		w.caseAbout(w.company.Reference, strings.TrimPrefix(own, "/app/p/"), operation.NotOnStatement)
-		bola.says(own, "Paid, in doubt", "Confirmed by the bank", "that it was not carried out, or that the money came back", "Please do not send it again.")
+		bola.says(own, "Paid, in doubt", "Confirmed by the bank", "The bank has also said that it was not paid, or that the money came back.", "Please do not send it again.")
 		bola.says("/app/home", "Paid, in doubt", own)
 	})
 }

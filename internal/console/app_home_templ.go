@@ -298,7 +298,7 @@ func homePage(v *visit, h home) templ.Component {
 			}
 		}
 		for _, o := range h.doubtful {
-			kind, word := doubtChip(o.Doubt, o.Status == "SUCCESS")
+			kind, word := doubtChip(o.Type, o.Doubt, o.Status == "SUCCESS")
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<li data-row>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

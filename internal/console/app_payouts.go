@@ -204,7 +204,7 @@ type reviewedPayout struct {
 	bank    string        // the name of the bank that is paid
 	left    string        // what the account may still pay out today
 	kept    bool          // the company keeps the account
-	double  string        // a payout of the last seven days to the same account with the same amount, or ""
+	double  double        // of this payout
 }
 
 func showConfirm(v *visit) (view, error) {
@@ -253,9 +253,25 @@ func showConfirm(v *visit) (view, error) {
 	if r.kept, err = v.isKept(d.Bank, d.Account); err != nil {
 		return view{}, err
 	}
-	r.double, err = v.Payouts.DoubleOf(v.Context(), v.who.Company, d.VerifyID, r.amount)
+	r.double, err = v.doubleOf(d.VerifyID, r.amount)
 	shown.body = confirmPage(v, r)
 	return shown, err
+}
+
+// double is a payout of the last seven days to the same account with the same amount.
+type double struct {
+	reference string  // "" for none
+	doubt     *string // what contradicts its outcome, as the API has it
+}
+
+// doubleOf returns the double of a payout that is not sent yet, by the ID of its verification.
+func (v *visit) doubleOf(verifyID string, amount money.Kobo) (d double, err error) {
+	if d.reference, err = v.Payouts.DoubleOf(v.Context(), v.who.Company, verifyID, amount); err != nil || d.reference == "" {
+		return d, err
+	}
+	doubts, err := v.Reports.Doubts(v.Context(), v.who.Company, []string{d.reference})
+	d.doubt = doubtOf(doubts[d.reference])
+	return d, err
 }
 
 // isSent reports whether the payout of a verification exists. The reference of the payout is that of the verification.

@@ -63,7 +63,7 @@ func (v *visit) chipNow(of, reference, status string, known outcomes) (kind, wor
 	case there && status == "PENDING":
 		return pendingChip(o, v.now())
 	case there && o.Doubt != nil:
-		return doubtChip(o.Doubt, status == "SUCCESS")
+		return doubtChip(of, o.Doubt, status == "SUCCESS")
 	}
 	return stateChipOf(of, status)
 }

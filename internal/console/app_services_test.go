@@ -120,8 +120,16 @@ func TestAPersonBuys(t *testing.T) {
 				w.t.Fatalf("%s: %d to %q, %d to %q: %s", service, first.status, first.location, second.status, second.location, first.text)
 			}
 			bola.says(first.location, "Delivered</span>", goods["number"], fields["externalReference"])
+			vera.lacks(first.location, goods["number"])
+			if service == "Airtime" {
+				bola.says(first.location, "for airtime")
+			}
 			if service == "Utility" {
-				bola.says(first.location, "Code for the meter")
+				code := regexp.MustCompile(`Code for the meter</dt><dd>([0-9-]{8,})<`).FindStringSubmatch(bola.read(first.location))
+				if code == nil {
+					w.t.Fatal("the page has no code for the meter")
+				}
+				vera.lacks(first.location, code[1])
 			}
 			if g := vera.send("/app/services/purchases/check", vera.form("/app/me", fields)); g.status == http.StatusSeeOther && (service == "Cable TV" || service == "Utility") {
 				t.Errorf("a viewer asks for a name")

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -30,6 +31,7 @@ type thing struct {
 
 // boughtRow is a purchase as pages show it.
 type boughtRow struct {
+	Type           string  `json:"type"`
 	Product        *string `json:"productName"`
 	Phone          *string `json:"phoneNumber"`
 	Card           *string `json:"cardNumber"`
@@ -48,7 +50,7 @@ type boughtRow struct {
 // facts are the labels and the texts of a purchase. The codes of a meter stand in the order in which somebody enters them.
 func (b boughtRow) facts() (out []filter) {
 	for _, f := range []filter{
-		{"Product", optional(b.Product)},
+		{"Product", cmp.Or(optional(b.Product), purchaseWord(b.Type))},
 		{"Phone", optional(b.Phone)},
 		{"Smartcard", optional(b.Card)},
 		{"Meter", optional(b.Meter)},
@@ -164,8 +166,8 @@ func (t thing) title() string {
 		return sum + " from " + t.credit.SenderName
 	case t.opened != nil && t.opened.AccountNumber != "":
 		return sum + " to virtual account " + t.opened.AccountNumber
-	case t.bought != nil && t.bought.Product != nil:
-		return sum + " for " + *t.bought.Product
+	case t.bought != nil:
+		return sum + " for " + cmp.Or(optional(t.bought.Product), lower(purchaseWord(t.bought.Type)))
 	}
 	return sum + ", " + t.noun()
 }
@@ -213,9 +215,17 @@ func (t thing) chip(v *visit) (kind, word string) {
 	case t.Status == "PENDING":
 		return pendingState(t.Outcome, v.now())
 	case t.Doubt != nil:
-		return doubtChip(t.Doubt, t.Status == "SUCCESS")
+		return doubtChip(t.kind(), t.Doubt, t.Status == "SUCCESS")
 	}
 	return stateChipOf(t.story.Kind, t.Status)
+}
+
+// failureLabel is the label of the reason of a failure. In doubt, the reason is only the first of two answers.
+func (t thing) failureLabel() string {
+	if t.Doubt != nil {
+		return "What the bank said first"
+	}
+	return "Why it failed"
 }
 
 // lastAnswer says the last answer of the provider, in the words of the steps.
@@ -248,13 +258,20 @@ func (t thing) sentenceFor(now time.Time) string {
 	return "It was not carried out. The money is back in your account" + t.returnWords(now)
 }
 
-// doubtWords says what contradicts the outcome, or returns "".
+// kind returns the kind of the payment, such as "vtu". A row of a list has no story.
+func (t thing) kind() string { return cmp.Or(t.story.Kind, t.Type) }
+
+// doubtWords says what contradicts the outcome and what to do, after other sentences, or returns "".
 func (t thing) doubtWords() string {
-	kind := t.story.Kind
-	if kind == "" { // of a list
-		kind = t.Type
+	word := ""
+	if t.Status == "SUCCESS" {
+		word = "paid"
 	}
-	return doubtWords(t.Doubt, t.Status == "SUCCESS", story{Timeline: admin.Timeline{Kind: kind}}.otherSide())
+	s := story{Timeline: admin.Timeline{Kind: t.kind(), Word: &word, Doubt: t.Doubt}}
+	if s.Doubt == nil {
+		return ""
+	}
+	return " But " + s.doubtWords() + " " + s.doubtAdvice()
 }
 
 // endedAt returns when the last transfer of a payment with an outcome was, or a zero time if the steps are not known.

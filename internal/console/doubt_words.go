@@ -1,23 +1,17 @@
 package console
 
-import (
-	"strings"
-
-	"github.com/kobo-waas/kobo/internal/operation"
-)
+import "github.com/kobo-waas/kobo/internal/operation"
 
 // The outcome of a payment can be contradicted: it was refunded, and the bank says later that it paid it. Kobo moves no money on such news,
 // because either answer may be the wrong one. Until people know more, no page may say that the payment was not made.
 
-// doubtChip returns the chip of a payment whose outcome is contradicted. The word is "" if it is not.
-func doubtChip(doubt *string, isPaid bool) (kind, word string) {
-	switch {
-	case doubt == nil:
+// doubtChip returns the chip of a payment of a kind whose outcome is contradicted. The word is "" if it is not.
+func doubtChip(kind string, doubt *string, isPaid bool) (chip, word string) {
+	if doubt == nil {
 		return "", ""
-	case isPaid:
-		word = "Paid, in doubt"
-	default:
-		word = "Refunded, in doubt"
+	}
+	if word = "Refunded, in doubt"; isPaid {
+		word = sentence(purposeOf(kind)) + ", in doubt"
 	}
 	if *doubt == operation.InDoubt.String() {
 		return "case", word
@@ -25,17 +19,29 @@ func doubtChip(doubt *string, isPaid bool) (kind, word string) {
 	return "failed", word
 }
 
-// doubtWords says what contradicts the outcome, and what to do.
-func doubtWords(doubt *string, isPaid bool, otherSide string) string {
+// doubtWords says what contradicts the outcome, without a capital, or returns "".
+func (s story) doubtWords() string {
+	said := s.otherSide() + " has also said that it "
 	switch {
-	case doubt == nil:
+	case s.Doubt == nil:
 		return ""
-	case isPaid:
-		return " But " + otherSide + " has also said that it was not carried out, or that the money came back. Kobo's operators look into it. Do not pay again."
-	case *doubt == operation.InDoubt.String():
-		return " But " + otherSide + " has also said that it carried it out, or has not said anything certain, so it may have been paid too. Kobo's operators look into it. Do not pay again."
+	case optional(s.Word) == "paid":
+		return said + "was not " + s.purpose() + ", or that the money came back."
+	case *s.Doubt == operation.InDoubt.String():
+		return said + "was " + s.purpose() + ", or has not said anything certain, so it may have been " + s.purpose() + " too."
 	}
-	return " But " + otherSide + " has also said that it carried it out, so it may have been paid too. Kobo's operators have decided about it. Ask them before you pay again."
+	return said + "was " + s.purpose() + ", so it may have been " + s.purpose() + " too."
+}
+
+// doubtAdvice says to a company what to do about a payment whose outcome is contradicted, or returns "".
+func (s story) doubtAdvice() string {
+	switch {
+	case s.Doubt == nil:
+		return ""
+	case *s.Doubt == operation.InDoubt.String():
+		return "Kobo's operators look into it. Do not pay again."
+	}
+	return "Kobo's operators have decided about it. Ask them before you pay again."
 }
 
 // doubtOf returns a doubt as the API has it.
@@ -44,11 +50,6 @@ func doubtOf(d operation.Doubt) *string {
 		return &text
 	}
 	return nil
-}
-
-// doubtSentence says what contradicts the outcome.
-func (s story) doubtSentence() string {
-	return sentence(strings.TrimPrefix(doubtWords(s.Doubt, optional(s.Word) == "paid", s.otherSide()), " But "))
 }
 
 // doubtToSay returns a true sentence for the customer of a payment whose outcome is contradicted.

@@ -206,7 +206,7 @@ func eachPayment[R any](v *visit, kind, list string, stateOf func(R) (reference,
 			reference, status := stateOf(r)
 			_, word := stateChipOf(kind, status)
 			if doubt := doubtOf(doubts[reference]); doubt != nil {
-				_, word = doubtChip(doubt, status == "SUCCESS")
+				_, word = doubtChip(kind, doubt, status == "SUCCESS")
 			}
 			if err := f(r, word); err != nil {
 				return err

@@ -94,7 +94,7 @@ func paymentKeys(page admin.Payments) []string {
 
 // paymentChip returns the kind and the word of the chip for what a state means.
 func paymentChip(p admin.Payment) (kind, word string) {
-	if kind, word = doubtChip(p.Doubt, p.Word == "paid"); word != "" {
+	if kind, word = doubtChip(p.Kind, p.Doubt, p.Word == "paid"); word != "" {
 		return kind, word
 	}
 	switch p.Word {

@@ -128,7 +128,7 @@ func (s story) hasSession() bool {
 // chip returns the kind and the word of the state. "Pending" is no word on a screen, since it hides
 // whether the outcome is unknown.
 func (s story) chip() (kind, word string) {
-	if kind, word = doubtChip(s.Doubt, optional(s.Word) == "paid"); word != "" {
+	if kind, word = doubtChip(s.Kind, s.Doubt, optional(s.Word) == "paid"); word != "" {
 		return kind, word
 	}
 	switch optional(s.Word) {

@@ -149,8 +149,11 @@ func (s story) doneWord() string {
 }
 
 // purpose returns what the provider does with the money: "paid", "delivered" or "funded".
-func (s story) purpose() string {
-	switch s.Kind {
+func (s story) purpose() string { return purposeOf(s.Kind) }
+
+// purposeOf returns what the provider does with the money of a payment of a kind.
+func purposeOf(kind string) string {
+	switch kind {
 	case "vtu":
 		return "delivered"
 	case "card":

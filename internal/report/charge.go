@@ -150,7 +150,7 @@ func (c *charges) breaks() (out []Break) {
 		b := Break{
 			Reason: operation.UnbookedCharge, Company: settlement.House, Subject: began.Format(time.DateOnly), At: began, day: began,
 			Bank: d.unbooked, Book: d.short + d.corrected,
-			Detail: fmt.Sprintf("%d charges of %s on the statement are in no ledger; %d of %s in our ledger are not on the statement",
+			Detail: fmt.Sprintf("charges on the statement that are in no ledger: %d, together %s; in our ledger and not on the statement: %d, together %s",
 				d.lines, d.unbooked, d.booked, d.short),
 		}
 		if d.corrected != 0 {
