@@ -220,14 +220,6 @@ func (t thing) chip(v *visit) (kind, word string) {
 	return stateChipOf(t.story.Kind, t.Status)
 }
 
-// failureLabel is the label of the reason of a failure. In doubt, the reason is only the first of two answers.
-func (t thing) failureLabel() string {
-	if t.Doubt != nil {
-		return "What the bank said first"
-	}
-	return "Why it failed"
-}
-
 // lastAnswer says the last answer of the provider, in the words of the steps.
 func (t thing) lastAnswer() string {
 	said := answerWords(optional(t.LastAnswer))
@@ -260,19 +252,6 @@ func (t thing) sentenceFor(now time.Time) string {
 
 // kind returns the kind of the payment, such as "vtu". A row of a list has no story.
 func (t thing) kind() string { return cmp.Or(t.story.Kind, t.Type) }
-
-// doubtWords says what contradicts the outcome and what to do, after other sentences, or returns "".
-func (t thing) doubtWords() string {
-	word := ""
-	if t.Status == "SUCCESS" {
-		word = "paid"
-	}
-	s := story{Timeline: admin.Timeline{Kind: t.kind(), Word: &word, Doubt: t.Doubt}}
-	if s.Doubt == nil {
-		return ""
-	}
-	return " But " + s.doubtWords() + " " + s.doubtAdvice()
-}
 
 // endedAt returns when the last transfer of a payment with an outcome was, or a zero time if the steps are not known.
 func (t thing) endedAt() (at time.Time) {

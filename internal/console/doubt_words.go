@@ -1,6 +1,9 @@
 package console
 
-import "github.com/kobo-waas/kobo/internal/operation"
+import (
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/operation"
+)
 
 // The outcome of a payment can be contradicted: it was refunded, and the bank says later that it paid it. Kobo moves no money on such news,
 // because either answer may be the wrong one. Until people know more, no page may say that the payment was not made.
@@ -58,4 +61,25 @@ func (s story) doubtToSay() string {
 		return sentence(s.otherSide()) + " has answered in two ways about it, so we are asking by hand. Please do not send it again."
 	}
 	return sentence(s.otherSide()) + " has answered in two ways about it. We have looked into it by hand. Please ask us before you send it again."
+}
+
+// doubtWords says what contradicts the outcome and what to do, after other sentences, or returns "".
+func (t thing) doubtWords() string {
+	word := ""
+	if t.Status == "SUCCESS" {
+		word = "paid"
+	}
+	s := story{Timeline: admin.Timeline{Kind: t.kind(), Word: &word, Doubt: t.Doubt}}
+	if s.Doubt == nil {
+		return ""
+	}
+	return " But " + s.doubtWords() + " " + s.doubtAdvice()
+}
+
+// failureLabel is the label of the reason of a failure. In doubt, the reason is only the first of two answers.
+func (t thing) failureLabel() string {
+	if t.Doubt != nil {
+		return "What the bank said first"
+	}
+	return "Why it failed"
 }
