@@ -122,7 +122,7 @@ func TestAPersonBuys(t *testing.T) {
 			bola.says(first.location, "Delivered</span>", goods["number"], fields["externalReference"])
 			vera.lacks(first.location, goods["number"])
 			if service == "Airtime" {
-				bola.says(first.location, "for airtime")
+				bola.says(first.location, "for 9MOBILE airtime")
 			}
 			if service == "Utility" {
 				code := regexp.MustCompile(`Code for the meter</dt><dd>([0-9-]{8,})<`).FindStringSubmatch(bola.read(first.location))

@@ -31,8 +31,6 @@ type thing struct {
 
 // boughtRow is a purchase as pages show it.
 type boughtRow struct {
-	Type           string  `json:"type"`
-	Product        *string `json:"productName"`
 	Phone          *string `json:"phoneNumber"`
 	Card           *string `json:"cardNumber"`
 	Meter          *string `json:"meterNumber"`
@@ -47,10 +45,10 @@ type boughtRow struct {
 	OwnReference   string  `json:"externalReference"`
 }
 
-// facts are the labels and the texts of a purchase. The codes of a meter stand in the order in which somebody enters them.
-func (b boughtRow) facts() (out []filter) {
+// facts are the labels and the texts of a purchase of a product. The codes of a meter stand in the order in which somebody enters them.
+func (b boughtRow) facts(product string) (out []filter) {
 	for _, f := range []filter{
-		{"Product", cmp.Or(optional(b.Product), purchaseWord(b.Type))},
+		{"Product", product},
 		{"Phone", optional(b.Phone)},
 		{"Smartcard", optional(b.Card)},
 		{"Meter", optional(b.Meter)},
@@ -167,7 +165,7 @@ func (t thing) title() string {
 	case t.opened != nil && t.opened.AccountNumber != "":
 		return sum + " to virtual account " + t.opened.AccountNumber
 	case t.bought != nil:
-		return sum + " for " + cmp.Or(optional(t.bought.Product), lower(purchaseWord(t.bought.Type)))
+		return sum + " for " + t.belongs.Bought
 	}
 	return sum + ", " + t.noun()
 }

@@ -586,7 +586,7 @@ func thingPage(v *visit, t thing) templ.Component {
 			}
 		}
 		if t.bought != nil {
-			for _, f := range t.bought.facts() {
+			for _, f := range t.bought.facts(t.belongs.Bought) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<div><dt>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

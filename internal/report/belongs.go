@@ -16,6 +16,7 @@ type Belongings struct {
 	Bulk     string
 	BulkLine int64
 	Customer string // the customer whose account or card it is; "" for none
+	Bought   string // what was bought, such as "MTN airtime"; "" for none
 	// Same are the other payouts of the same amount to the same account, up to seven days before or after it: first
 	// those that are not refunded, each group the newest first.
 	Same     []SamePayout
@@ -63,6 +64,11 @@ func belongings(ctx context.Context, q db.Querier, company, reference string, no
 		return out, err
 	}
 	out.Customer = strings.Join(customers, "")
+	goods, err := db.All(ctx, q, db.Value[string], `SELECT `+bought+` FROM vtu_purchase WHERE company_id = $1 AND id = $2`, company, reference)
+	if err != nil {
+		return out, err
+	}
+	out.Bought = strings.Join(goods, "")
 	rows, err := samePayouts(ctx, q, company, reference)
 	if err != nil || len(rows) == 0 {
 		return out, err
