@@ -154,7 +154,7 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 		return time.Time{}, err
 	}
 	// A longer statement may take longer. Otherwise a comparison after a long pause could never end.
-	ctx, cancel := context.WithTimeout(ctx, reconcileLimit*((reach+Reach-1)/Reach))
+	ctx, cancel := context.WithTimeout(ctx, reconcileLimit*((reach+report.Earlier+Reach-1)/Reach))
 	defer cancel()
 	r, err := a.reconcile(ctx, j.Subject, leased{book, func(ctx context.Context) error { return a.Worker.Renew(ctx, j) }}, reach)
 	if err = errors.Join(err, a.warnOverdue(ctx)); err != nil {

@@ -23,6 +23,8 @@ const (
 	// furthest limits how much earlier than the requested day a statement may begin. It begins earlier
 	// if an operation whose outcome is in the period was open for days.
 	furthest = 7 * 24 * time.Hour
+	// Earlier is how much of the statement before that a comparison reads too, if a payment lacks its debit.
+	Earlier = 31 * 24 * time.Hour
 	// lastPage is the maximum number of pages of a statement.
 	lastPage = 100_000
 )
@@ -139,10 +141,71 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 			return r, err
 		}
 	}
+	breaks := compare(w, lines, ours)
+	if ids := undebited(breaks, lines, ours); len(ids) > 0 {
+		earlier, err := earlierLines(ctx, bank, w, lines, ours.known(), ids)
+		switch {
+		case ctx.Err() != nil:
+			return r, err
+		case err != nil: // a bank may refuse so old a day, so the comparison goes on without it
+			doubtful(breaks, ids, w.begin)
+		default:
+			breaks = compare(w, append(earlier, lines...), ours)
+		}
+	}
 	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(ours.paid), len(ours.received)
-	r.Breaks = ofBank(name, compare(w, lines, ours), ours.paid)
+	r.Breaks = ofBank(name, breaks, ours.paid)
 	r.Days = daysOf(w, lines)
 	return r, nil
+}
+
+// undebited returns the payments for which the bank, by these breaks, took less than the ledger has, and of which the
+// statement shows no debit.
+//
+// The debit may be older than our payment. If a restore has lost a payment, and the company repeats it under its key, we have a
+// payment that begins then, and the bank has taken the money before.
+func undebited(breaks []Break, lines []provider.StatementLine, b record) map[string]bool {
+	known, out := b.known(), map[string]bool{}
+	for _, found := range breaks {
+		if found.Bank < found.Book && known.own[found.Subject] && !found.credit {
+			out[found.Subject] = true
+		}
+	}
+	for _, l := range lines {
+		if id, there := known.owner(l); there && !l.Credit {
+			delete(out, id)
+		}
+	}
+	return out
+}
+
+// doubtful adds to the breaks about these payments that their debits may be older.
+func doubtful(breaks []Break, ids map[string]bool, begin time.Time) {
+	for i, b := range breaks {
+		if ids[b.Subject] {
+			breaks[i].Detail += "; the statement before " + clock.Text(begin) + ", which may have it, could not be read"
+		}
+	}
+}
+
+// earlierLines returns the lines of these payments from the time before the statement.
+func earlierLines(
+	ctx context.Context, bank provider.Bookkeeper, w window, lines []provider.StatementLine, known names, ids map[string]bool,
+) (found []provider.StatementLine, err error) {
+	earlier, err := wholeStatement(ctx, bank, w.begin.Add(-Earlier), w.begin)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, l := range lines {
+		seen[own(l)] = true
+	}
+	for _, l := range earlier {
+		if id, there := known.owner(l); there && ids[id] && !seen[own(l)] {
+			found = append(found, l)
+		}
+	}
+	return found, nil
 }
 
 // ofBank adds the bank's name to each subject that is not an operation, because a different bank

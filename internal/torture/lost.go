@@ -129,7 +129,7 @@ func (c Case) about() string {
 	const words = "; the bank's words have the reference "
 	_, name, _ := strings.Cut(c.Subject, "/")
 	if _, reference, there := strings.Cut(c.Detail, words); there {
-		name = reference
+		name, _, _ = strings.Cut(reference, ";") // a hint may follow
 	}
 	return name
 }
