@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	who "github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -57,5 +58,34 @@ func TestAnApprovalShowsTheFirstLinesOfABulkPayout(t *testing.T) {
 		if table := approves([]string{"000013,0123456717,170"}, "₦170.00"); !strings.Contains(table, "All that is sent") || !strings.Contains(table, "1 line: ₦170.00 in all") {
 			t.Error(table)
 		}
+	})
+}
+
+// While a bulk payout waits for the second person, its lines may be paid otherwise, or an earlier payout may come into doubt. The page of
+// the approval looks again.
+func TestAnApprovalOfABulkPayoutWarnsOfWhatCameLater(t *testing.T) {
+	each(t, func(w *world) {
+		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
+		refunded := strings.TrimPrefix(fola.sends("0123456701", "100").location, "/app/p/")
+		if g := ada.require("150"); g.location != "/app/approvals" {
+			w.t.Fatal(g.text)
+		}
+		at := fola.submit("/app/payouts/bulk/new", "/app/payouts/bulk/new", map[string]string{
+			"fromSettlementId": "1", "pin": w.company.PIN, "lines": "000013,0123456701,100\n000013,0123456710,90",
+		}).location
+		later(t, func() string {
+			if text := html.UnescapeString(fola.read(at)); !strings.Contains(text, "Ask a second person to approve ₦190.00") {
+				return text
+			}
+			return ""
+		})
+		waits := fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
+		ada.lacks(waits, "May be paid twice", "May be paid already")
+		fola.sends("0123456710", "90")
+		ada.says(waits, "May be paid twice", ">1 line</a>")
+		ada.lacks(waits, "May be paid already")
+		w.caseAbout(w.company.Reference, refunded, operation.Contradiction)
+		ada.says(waits, "May be paid twice", ">2 lines</a>", "May be paid already", "1 line of these, of a payout whose outcome is in doubt")
+		ada.says(at, "whose outcome is in doubt: it may have been paid already")
 	})
 }

@@ -96,7 +96,7 @@ type waitingMoney struct {
 	from                      account
 	amount, fee, requiredFrom money.Kobo
 	double                    double     // of a payout that can still be approved
-	doubles, bad              int        // of the lines of a bulk payout
+	doubles, doubtful, bad    int        // of the lines of a bulk payout
 	first                     []bulkLine // the good lines at its beginning
 	isOld                     bool       // the approval is of an earlier version, which did not record the account and the fee
 }
@@ -129,7 +129,12 @@ func (v *visit) moneyOf(a api.Approval) (*waitingMoney, error) {
 			return nil, err
 		}
 		good := b.only("good")
-		m.bad, m.doubles, m.first = b.Bad, len(b.only("doubles")), good[:min(len(good), firstLines)]
+		m.bad, m.first = b.Bad, good[:min(len(good), firstLines)]
+		for _, l := range b.only("doubles") {
+			if m.doubles++; b.isDoubtful(l) {
+				m.doubtful++
+			}
+		}
 	}
 	if m.isOld = id == nil || fee == nil; m.isOld {
 		return &m, nil

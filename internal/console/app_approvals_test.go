@@ -113,8 +113,8 @@ func TestAPayoutWaitsForASecondPerson(t *testing.T) {
 		if text := html.UnescapeString(fola.read(page)); !strings.Contains(text, "₦1,000.00 to MOHAMMED ADA") || !strings.Contains(text, "Paid") {
 			t.Error(text)
 		}
-		bola.lacks(at, "The same amount went to the same account")
-		bola.says(fola.sends("0123456710", "1000").approval(t), "The same amount went to the same account in the last 7 days", page, "Approve and send")
+		bola.lacks(at, "A payout of the same amount to the same account is in the last 7 days")
+		bola.says(fola.sends("0123456710", "1000").approval(t), "A payout of the same amount to the same account is in the last 7 days", page, "Approve and send")
 	})
 }
 

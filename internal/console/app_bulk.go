@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // bulk is a bulk payout as pages show it.
@@ -33,6 +34,8 @@ type bulk struct {
 	Rows      []bulkLine `json:"lines"`
 	NextAfter *int       `json:"nextAfter"`
 	Account   int64      `json:"fromSettlementId"`
+
+	doubts map[string]operation.Doubt // of the payouts of which lines are doubles
 }
 
 // bulkLine is a line of a bulk payout.
@@ -70,19 +73,6 @@ func (b bulkView) lineChip(v *visit, l bulkLine) (kind, word string) {
 		return "failed", "Bad"
 	}
 	return "wait", "Being checked"
-}
-
-// note says what somebody should know about a line.
-func (b bulk) note(l bulkLine) string {
-	switch {
-	case l.Reason != nil:
-		return *l.Reason
-	case l.DoubleOfLine != nil:
-		return "the same account and amount as line " + strconv.Itoa(b.numberOf(*l.DoubleOfLine))
-	case l.DoubleOf != nil:
-		return "the same account and amount as the payout " + ending(*l.DoubleOf) + " of the last 7 days"
-	}
-	return ""
 }
 
 // numberOf returns the number by which people know the line with a number within the bulk payout.
@@ -236,7 +226,7 @@ func (v *visit) bulkOf(id string) (bulk, error) {
 		}
 		rows = append(rows, out.Data.Rows...)
 		if out.Data.Rows = rows; out.Data.NextAfter == nil {
-			return out.Data, nil
+			return v.withDoubts(out.Data)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestARefundThatTheBankContradictsIsInDoubt(t *testing.T) {
 				"bank_code": "000013", "account_number": "0123456701", "amount": "100", "fromSettlementId": "1", "pin": w.company.PIN,
 			}).location
 		}
-		bola.lacks(draft(), "The same amount went to the same account")
+		bola.lacks(draft(), "A payout of the same amount to the same account is in the last 7 days")
 
 		at := w.caseAbout(w.company.Reference, reference, operation.Contradiction)
 		untrue := []string{"It was not carried out.", "not carry it out", "refused it", ">Failed, refunded<"}
@@ -81,7 +81,7 @@ func TestARefundThatTheBankContradictsIsInDoubt(t *testing.T) {
 		bola.says(bulk, "Of these in doubt</dt><dd>1<")
 		bola.says(own, "What the bank said first")
 		bola.lacks(own, "Why it failed")
-		bola.says(draft(), "The same amount went to the same account", own, "The outcome of that payout is in doubt")
+		bola.says(draft(), "A payout of the same amount to the same account is in the last 7 days", own, "The outcome of that payout is in doubt")
 
 		fields := map[string]string{"outcome": "dismissed", "note": "We speak with the company."}
 		look := dev.submit(at, at, fields).location
@@ -91,7 +91,7 @@ func TestARefundThatTheBankContradictsIsInDoubt(t *testing.T) {
 		bola.says(own, "Refunded, in doubt", "Kobo's operators have decided about it. Ask them before you pay again.", "Please ask us before you send it again.")
 		bola.lacks(own, untrue...)
 		bola.says("/app/home", "Nothing needs anybody.")
-		bola.says(draft(), "The same amount went to the same account")
+		bola.says(draft(), "A payout of the same amount to the same account is in the last 7 days")
 	})
 }
 

@@ -262,6 +262,7 @@ func showConfirm(v *visit) (view, error) {
 type double struct {
 	reference string  // "" for none
 	doubt     *string // what contradicts its outcome, as the API has it
+	isOpen    bool    // it has no outcome yet
 }
 
 // doubleOf returns the double of a payout that is not sent yet, by the ID of its verification.
@@ -269,8 +270,9 @@ func (v *visit) doubleOf(verifyID string, amount money.Kobo) (d double, err erro
 	if d.reference, err = v.Payouts.DoubleOf(v.Context(), v.who.Company, verifyID, amount); err != nil || d.reference == "" {
 		return d, err
 	}
-	doubts, err := v.Reports.Doubts(v.Context(), v.who.Company, []string{d.reference})
-	d.doubt = doubtOf(doubts[d.reference])
+	var o one[api.Outcome]
+	_, err = v.ask("GET", "/api/v1/outcomes/"+url.PathEscape(d.reference), nil, &o)
+	d.doubt, d.isOpen = o.Data.Doubt, o.Data.Status == "PENDING"
 	return d, err
 }
 

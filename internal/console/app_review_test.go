@@ -37,7 +37,7 @@ func TestASentReviewInvitesNoSecondPayout(t *testing.T) {
 		if w.paid() != 1 {
 			w.t.Fatalf("%d payouts", w.paid())
 		}
-		if text := html.UnescapeString(bola.read(review("1500.50"))); !strings.Contains(text, "The same amount went to the same account in the last 7 days") || !strings.Contains(text, paid.location) || !strings.Contains(text, "Send ₦1,500.50") {
+		if text := html.UnescapeString(bola.read(review("1500.50"))); !strings.Contains(text, "A payout of the same amount to the same account is in the last 7 days") || !strings.Contains(text, paid.location) || !strings.Contains(text, "Send ₦1,500.50") {
 			t.Error(text)
 		}
 		if text := bola.read(review("1500.49")); strings.Contains(text, "last 7 days") {

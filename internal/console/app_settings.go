@@ -153,7 +153,7 @@ func roleHelp(role string) string {
 	case person.Finance:
 		return "send money, cards, customers; reads all"
 	case person.Developer:
-		return "API keys and webhooks; reads all"
+		return "API keys and webhooks; freezes cards; reads all"
 	}
 	return "reads all"
 }

@@ -71,8 +71,9 @@ type BulkLine struct {
 	Reason        wire.Text  `json:"reason"`    // why the line is bad, or why its payout failed
 	Reference     wire.Text  `json:"reference"` // of the payout; "" before the confirmation
 	Status        wire.Text  `json:"status"`    // of the payout; "" before the confirmation
-	// DoubleOf is the newest payout of the last seven days to the same account with the same amount, and
-	// DoubleOfLine the first line of this bulk payout with both. "" and 0 stand for none.
+	// DoubleOf is the newest payout of the last seven days to the same account with the same amount, or one whose
+	// outcome is in doubt, as of now until the confirmation. DoubleOfLine is the first line of this bulk payout with
+	// both. "" and 0 stand for none.
 	DoubleOf     wire.Text   `json:"doubleOf"`
 	DoubleOfLine wire.Number `json:"doubleOfLine"`
 	operation.Labels
@@ -214,19 +215,23 @@ func (s *Service) Bulk(ctx context.Context, company, bulkID string, after int64,
 		return BulkPage{}, err
 	}
 	page, first := BulkPage{Bulk: b.shown(), Page: []BulkLine{}}, firstLines(b.lines)
-	for _, l := range b.lines {
-		switch {
-		case l.Line <= after:
-		case len(page.Page) == limit:
-			page.NextAfter = wire.Number(page.Page[limit-1].Line)
-			return page, nil
-		default:
-			shown := b.line(l)
-			if n := first[l.beneficiary()]; n < l.Line {
-				shown.DoubleOfLine = wire.Number(n)
-			}
-			page.Page = append(page.Page, shown)
+	rest := slices.DeleteFunc(slices.Clone(b.lines), func(l lineRow) bool { return l.Line <= after })
+	lines := rest[:min(len(rest), limit)]
+	if b.bulk.State == BulkChecked {
+		// It may have waited for hours since the check.
+		if err := s.markDoubles(ctx, company, lines); err != nil {
+			return BulkPage{}, err
 		}
+	}
+	for _, l := range lines {
+		shown := b.line(l)
+		if n := first[l.beneficiary()]; n < l.Line {
+			shown.DoubleOfLine = wire.Number(n)
+		}
+		page.Page = append(page.Page, shown)
+	}
+	if len(lines) < len(rest) {
+		page.NextAfter = wire.Number(lines[limit-1].Line)
 	}
 	return page, nil
 }

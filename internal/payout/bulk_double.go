@@ -29,8 +29,8 @@ func (l lineRow) beneficiary() beneficiary { return beneficiary{l.BankCode, l.Ac
 type paidTo struct{ id, bankCode, accountNumber string }
 
 // markDoubles writes into each line the newest payout of the last seven days to the same account with the
-// same amount. A refunded payout is no double, unless the bank says that it paid it nevertheless. The mark is a warning: the line can be sent
-// nevertheless.
+// same amount. A refunded payout is no double, unless the bank says that it paid it nevertheless. A payout whose outcome is in doubt
+// comes before newer ones, because it warns of more. The mark is a warning: the line can be sent nevertheless.
 func (s *Service) markDoubles(ctx context.Context, company string, lines []lineRow) error {
 	var accounts []string
 	for _, l := range lines {
@@ -64,7 +64,7 @@ func (s *Service) markDoubles(ctx context.Context, company string, lines []lineR
 	newest := map[beneficiary]string{}
 	for _, p := range paid {
 		b := beneficiary{p.bankCode, p.accountNumber, amounts[p.id]}
-		if b.amount > 0 && newest[b] == "" {
+		if b.amount > 0 && (newest[b] == "" || doubts[p.id] != operation.Sure && doubts[newest[b]] == operation.Sure) {
 			newest[b] = p.id
 		}
 	}
