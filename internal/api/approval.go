@@ -94,7 +94,10 @@ func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestOb
 	}
 	if asked.Kind == company.ApprovePayout || asked.Kind == company.ApproveBulk {
 		a, err := h.approvePayout(ctx, by, r.ID)
-		return decided{Status: "success", Message: "Approved", Data: DecidedApproval{Approval: h.approval(a)}}, tokenless(ctx, err)
+		if err != nil {
+			return nil, tokenless(ctx, err)
+		}
+		return decided{Status: "success", Message: "Approved", Data: DecidedApproval{Approval: h.approval(a)}}, nil
 	}
 	a, key, err := h.Companies.Approve(ctx, by, r.ID)
 	if err != nil {
@@ -169,7 +172,10 @@ func (h *handlers) RejectRequest(ctx context.Context, r RejectRequestRequestObje
 		return nil, tokenless(ctx, err)
 	}
 	a, err := h.Companies.Reject(ctx, by, r.ID)
-	return RejectRequest200JSONResponse{Status: "success", Message: "Rejected", Data: h.approval(a)}, tokenless(ctx, err)
+	if err != nil {
+		return nil, tokenless(ctx, err)
+	}
+	return RejectRequest200JSONResponse{Status: "success", Message: "Rejected", Data: h.approval(a)}, nil
 }
 
 func (h *handlers) approval(a company.Approval) Approval {

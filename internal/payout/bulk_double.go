@@ -30,7 +30,7 @@ type paidTo struct{ id, bankCode, accountNumber string }
 
 // markDoubles writes into each line the newest payout of the last seven days to the same account with the
 // same amount. A refunded payout is no double, unless the bank says that it paid it nevertheless. A payout whose outcome is in doubt
-// comes before newer ones, because it warns of more. The mark is a warning: the line can be sent nevertheless.
+// comes before one without an outcome, and this one before newer ones, because each warns of more. The mark is a warning: the line can be sent nevertheless.
 func (s *Service) markDoubles(ctx context.Context, company string, lines []lineRow) error {
 	var accounts []string
 	for _, l := range lines {
@@ -55,16 +55,22 @@ func (s *Service) markDoubles(ctx context.Context, company string, lines []lineR
 	if err != nil {
 		return err
 	}
-	amounts := map[string]money.Kobo{}
+	amounts, weight := map[string]money.Kobo{}, map[string]int{}
 	for _, o := range all {
-		if !o.Refunded() || doubts[o.ID] != operation.Sure {
-			amounts[o.ID] = o.Amount
+		switch {
+		case doubts[o.ID] != operation.Sure:
+			weight[o.ID] = 2
+		case o.State == operation.Pending:
+			weight[o.ID] = 1
+		case o.Refunded():
+			continue
 		}
+		amounts[o.ID] = o.Amount
 	}
 	newest := map[beneficiary]string{}
 	for _, p := range paid {
 		b := beneficiary{p.bankCode, p.accountNumber, amounts[p.id]}
-		if b.amount > 0 && (newest[b] == "" || doubts[p.id] != operation.Sure && doubts[newest[b]] == operation.Sure) {
+		if b.amount > 0 && (newest[b] == "" || weight[p.id] > weight[newest[b]]) {
 			newest[b] = p.id
 		}
 	}

@@ -102,6 +102,15 @@ func TestALineNamesItsDoubles(t *testing.T) {
 		if l, paid := w.page(waiting.ID).Page[0], w.page(meanwhile.ID).Page[0]; string(l.DoubleOf) != string(paid.Reference) || paid.Reference == "" {
 			t.Errorf("the line that waits does not name the payout that came later: %+v", l)
 		}
+		later := w.bulk([]payout.LineOrder{line("000014", "0000000007", 70)})
+		w.check(later.ID)
+		_, err = w.confirm(later.ID)
+		must(t, err)
+		w.bank.says(yes, yes)
+		w.push(later.ID)
+		if l, paid := w.page(waiting.ID).Page[0], w.page(meanwhile.ID).Page[0]; string(l.DoubleOf) != string(paid.Reference) || w.page(later.ID).Succeeded != 1 {
+			t.Errorf("the payout without an outcome is behind a newer one that is paid: %+v", l)
+		}
 		again := seen("GOOD "+first+" 0", "GOOD  0", "GOOD  0", "GOOD "+first+" 1", "GOOD  3")
 		if part, err := w.Bulk(t.Context(), w.company, again, 3, 1); err != nil || part.Page[0].DoubleOfLine != 1 {
 			t.Errorf("a page of its own: %+v, %v", part, err)
