@@ -1,7 +1,5 @@
 package operation
 
-import "context"
-
 // A provider can say the opposite of an outcome that is booked: that it carried out what has FAILED and was refunded, or that what
 // succeeded came back. Such news moves no money. It opens a case, and until people know more the outcome is in doubt.
 
@@ -28,9 +26,4 @@ func (d Doubt) String() string {
 	case Sure:
 	}
 	return ""
-}
-
-// Doubts returns the doubts about those of a company's operations whose outcome is contradicted.
-func (s *Service) Doubts(ctx context.Context, company string, ids []string) (map[string]Doubt, error) {
-	return Doubts(ctx, s.db, company, ids)
 }

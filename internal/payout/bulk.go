@@ -71,9 +71,8 @@ type BulkLine struct {
 	Reason        wire.Text  `json:"reason"`    // why the line is bad, or why its payout failed
 	Reference     wire.Text  `json:"reference"` // of the payout; "" before the confirmation
 	Status        wire.Text  `json:"status"`    // of the payout; "" before the confirmation
-	// DoubleOf is the newest payout of the last seven days to the same account with the same amount, or one whose
-	// outcome is in doubt, as of now until the confirmation. DoubleOfLine is the first line of this bulk payout with
-	// both. "" and 0 stand for none.
+	// DoubleOf is a payout of the last seven days to the same account with the same amount (markDoubles), as of now
+	// until the confirmation. DoubleOfLine is the first line of this bulk payout with both. "" and 0 stand for none.
 	DoubleOf     wire.Text   `json:"doubleOf"`
 	DoubleOfLine wire.Number `json:"doubleOfLine"`
 	operation.Labels

@@ -51,7 +51,7 @@ func (s *Service) markDoubles(ctx context.Context, company string, lines []lineR
 	if err != nil {
 		return err
 	}
-	doubts, err := s.Operations.Doubts(ctx, company, ids)
+	doubts, err := operation.Doubts(ctx, s.DB, company, ids)
 	if err != nil {
 		return err
 	}

@@ -145,12 +145,12 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	if ids := undebited(breaks, lines, ours); len(ids) > 0 {
 		earlier, err := earlierLines(ctx, bank, w, lines, ours.known(), ids)
 		switch {
+		case err == nil:
+			breaks = compare(w, append(earlier, lines...), ours)
 		case ctx.Err() != nil:
 			return r, err
-		case err != nil: // a bank may refuse so old a day, so the comparison goes on without it
+		default: // a bank may refuse so old a day, so the comparison goes on without it
 			doubtful(breaks, ids, w.begin)
-		default:
-			breaks = compare(w, append(earlier, lines...), ours)
 		}
 	}
 	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(ours.paid), len(ours.received)
@@ -170,6 +170,9 @@ func undebited(breaks []Break, lines []provider.StatementLine, b record) map[str
 		if found.Bank < found.Book && known.own[found.Subject] && !found.credit {
 			out[found.Subject] = true
 		}
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	for _, l := range lines {
 		if id, there := known.owner(l); there && !l.Credit {

@@ -518,7 +518,7 @@ type BulkPayoutLine struct {
 	// Status The status of the payout; `null` before the confirmation.
 	Status *string `json:"status"`
 
-	// DoubleOf A warning: the reference of your newest payout of the last 7 days to the same account with the same amount. It is `PENDING` or `SUCCESS`. A payout whose outcome is in doubt (`doubt` of the outcome) comes before a `PENDING` one, and this one before newer ones. Until you confirm the bulk payout, each answer looks again. The line can be sent nevertheless.
+	// DoubleOf A warning: the reference of your payout of the last 7 days to the same account with the same amount. One whose outcome is in doubt (`doubt` of the outcome) comes first, also if it is `FAILED`; then a `PENDING` one, then one with `SUCCESS`; of each the newest. Until you confirm the bulk payout, each answer looks again. The line can be sent nevertheless.
 	DoubleOf *string `json:"doubleOf"`
 
 	// DoubleOfLine A warning: the first line of this bulk payout with the same account and amount.

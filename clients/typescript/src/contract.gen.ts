@@ -4399,7 +4399,7 @@ export interface components {
              * @enum {string|null}
              */
             status: "PENDING" | "SUCCESS" | "FAILED" | "REVERSED" | null;
-            /** @description A warning: the reference of your newest payout of the last 7 days to the same account with the same amount. It is `PENDING` or `SUCCESS`. A payout whose outcome is in doubt (`doubt` of the outcome) comes before a `PENDING` one, and this one before newer ones. Until you confirm the bulk payout, each answer looks again. The line can be sent nevertheless. */
+            /** @description A warning: the reference of your payout of the last 7 days to the same account with the same amount. One whose outcome is in doubt (`doubt` of the outcome) comes first, also if it is `FAILED`; then a `PENDING` one, then one with `SUCCESS`; of each the newest. Until you confirm the bulk payout, each answer looks again. The line can be sent nevertheless. */
             doubleOf: string | null;
             /**
              * Format: int64
