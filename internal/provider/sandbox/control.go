@@ -118,11 +118,8 @@ func (s *Sandbox) moveClock(ctx context.Context, req clockMove) (any, error) {
 func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	offset := (s.Clock.Offset() + d).Truncate(time.Microsecond)
-	if offset > farthest {
-		return books.Complaint("The clock cannot be moved that far")
-	}
-	if err := s.MoveClock(ctx, offset); err != nil {
+	offset, err := s.MoveClock(ctx, d, farthest)
+	if err != nil {
 		return err
 	}
 	if err := s.sendDue(ctx); err != nil || s.onAdvance == nil {

@@ -94,9 +94,27 @@ func TestControlsAnswerBadInput(t *testing.T) {
 	if status, got := c.Do("DELETE", "/sandbox/clock", nil); status != 405 || got["status"] != "error" {
 		t.Errorf("HTTP %d %v", status, got)
 	}
+	s = sandboxtest.Open(t, sandbox.Config{})
 	s.OnAdvance(func(context.Context, time.Duration) error { return errors.New("disk on fire") })
-	s.Clock = new(clock.Movable)
+	c = sandboxtest.NewCaller(t, s.Handler())
 	if status, got := c.Do("POST", "/sandbox/clock", `{"advance":"1h"}`); status != 500 || got["message"] != "Internal Server Error" {
 		t.Errorf("HTTP %d %v", status, got)
+	}
+}
+
+// Two programs on the same books may each move the clock before they have seen the move of the other.
+func TestMovesOfTwoProgramsAddUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sandbox.db")
+	one, other := sandboxtest.Open(t, sandbox.Config{Path: path}), sandboxtest.Open(t, sandbox.Config{Path: path})
+	for i, s := range []*sandbox.Sandbox{one, other, one} {
+		if err := s.Advance(t.Context(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if want := time.Duration(i+1) * time.Hour; s.Clock.Offset() != want {
+			t.Errorf("after move %d the clock is %v ahead", i+1, s.Clock.Offset())
+		}
+	}
+	if err := other.Follow(t.Context()); err != nil || other.Clock.Offset() != 3*time.Hour {
+		t.Errorf("the other program's clock is %v ahead (%v)", other.Clock.Offset(), err)
 	}
 }

@@ -189,41 +189,69 @@ func Text(micros int64) string { return clock.Text(clock.Time(micros)) }
 // clockOffset is the name of the setting that stores the clock's offset.
 const clockOffset = "clock_offset"
 
-// MoveClock stores the clock's offset and then moves the clock.
-func (b *Books) MoveClock(ctx context.Context, offset time.Duration) error {
-	if err := b.Set(ctx, clockOffset, strconv.FormatInt(offset.Microseconds(), 10)); err != nil {
-		return err
+// MoveClock moves the clock forward by d, and stores and returns its offset. A move that leads beyond the offset most is
+// refused. A different program on the same books may have moved the clock since this one last followed, so the move starts
+// from the stored offset if that is larger. Otherwise the move of the other program would be lost.
+func (b *Books) MoveClock(ctx context.Context, d, most time.Duration) (offset time.Duration, err error) {
+	err = b.Tx(ctx, func(q db.Querier) error {
+		stored, err := storedOffset(ctx, q)
+		if err != nil {
+			return err
+		}
+		offset = (max(stored, b.Clock.Offset()) + d).Truncate(time.Microsecond)
+		if offset > most {
+			return Complaint("The clock cannot be moved that far")
+		}
+		return set(ctx, q, clockOffset, strconv.FormatInt(offset.Microseconds(), 10))
+	})
+	if err != nil {
+		return 0, err
 	}
 	b.Clock.MoveTo(offset)
-	return nil
+	return offset, nil
 }
 
 // Follow moves the clock forward to the stored offset. A different program on the same books may
 // have stored a larger offset.
 func (b *Books) Follow(ctx context.Context) error {
-	offset, err := b.Setting(ctx, clockOffset)
-	if err != nil || offset == "" {
+	to, err := storedOffset(ctx, b)
+	if err != nil {
 		return err
 	}
-	n, err := strconv.ParseInt(offset, 10, 64)
-	if err != nil {
-		return errors.New("the clock's offset in the books cannot be read")
-	}
-	if to := time.Duration(n) * time.Microsecond; to > b.Clock.Offset() {
+	if to > b.Clock.Offset() {
 		b.Clock.MoveTo(to)
 		b.Nudge()
 	}
 	return nil
 }
 
+// storedOffset returns the stored offset of the clock, which is 0 before the first move.
+func storedOffset(ctx context.Context, q db.Querier) (time.Duration, error) {
+	text, err := setting(ctx, q, clockOffset)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, errors.New("the clock's offset in the books cannot be read")
+	}
+	return time.Duration(n) * time.Microsecond, nil
+}
+
 // Setting returns a stored value, or "" if there is none.
 func (b *Books) Setting(ctx context.Context, name string) (string, error) {
-	return db.OrZero(db.One(ctx, b, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, name))
+	return setting(ctx, b, name)
+}
+
+func setting(ctx context.Context, q db.Querier, name string) (string, error) {
+	return db.OrZero(db.One(ctx, q, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, name))
 }
 
 // Set stores a value under a name.
-func (b *Books) Set(ctx context.Context, name, value string) error {
-	_, err := b.Exec(ctx,
+func (b *Books) Set(ctx context.Context, name, value string) error { return set(ctx, b, name, value) }
+
+func set(ctx context.Context, q db.Querier, name, value string) error {
+	_, err := q.Exec(ctx,
 		`INSERT INTO sandbox_setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2`, name, value)
 	return err
 }
