@@ -150,6 +150,9 @@ const (
 	graceAge   = 15 * time.Minute
 	gracePolls = 3
 	graceGap   = 25 * time.Second
+	// unsentGap is how long at least the next requery waits after one that could not be sent. While a provider cannot be reached,
+	// missed requeries that are made up for immediately would all be spent within a second, and nobody would ask again.
+	unsentGap = 25 * time.Second
 	// usualWindow is about the longest time between an operation's creation and CalledUntil, unless
 	// the operation was queued. A longer window only makes graceAge longer.
 	usualWindow = 30 * time.Second
@@ -157,7 +160,7 @@ const (
 
 // nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
 // the program is down, or when the clock jumps. Each missed requery is made up for, one after the other:
-// immediately, or after gap if the provider does not know the reference.
+// immediately, or after gap if the provider does not know the reference, or after unsentGap (heard).
 //
 // If the provider does not know the reference, there is an extra requery at the end of the grace
 // period. Otherwise the refund would wait for the scheduled requery at thirty minutes.

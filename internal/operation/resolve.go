@@ -76,6 +76,9 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	}
 	after := o.answered(a, now)
 	after.NextAt = after.nextPoll(now, steady, gap)
+	if apart := now.Add(unsentGap); a.Code == provider.CodeNotSent && !after.NextAt.IsZero() && after.NextAt.Before(apart) {
+		after.NextAt = apart
+	}
 	if after.NextAt.IsZero() {
 		if err := s.tooOld(ctx, o, a); err != nil {
 			return time.Time{}, err

@@ -66,6 +66,26 @@ func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	})
 }
 
+// While the provider cannot be reached, missed requeries are made up for one by one, so that some are left when it is back.
+func TestRequeriesThatWereNotSentAreNotSpentAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(provider.Answer{Code: provider.CodeNotSent})
+		o := p.unknown()
+		p.clock.Advance(80 * time.Hour)
+		for i := range 3 {
+			if next, want := p.poll(o), p.clock.Now().Add(25*time.Second); !next.Equal(want) {
+				t.Fatalf("after poll %d, the next one is due at %s, not %s", i+1, next, want)
+			}
+			p.clock.Advance(25 * time.Second)
+		}
+		p.says(provider.Answer{Outcome: provider.Confirmed})
+		p.poll(o)
+		if now := p.stands(o, operation.Success); now.Polls != 4 || len(p.open()) != 0 {
+			t.Errorf("%+v, cases %+v", now, p.open())
+		}
+	})
+}
+
 // When the outcome arrives, the message of an earlier reply is dropped. Otherwise it would be shown
 // as the message of the outcome.
 func TestTheMessageIsTheOutcomes(t *testing.T) {

@@ -147,18 +147,15 @@ func (w *world) passCompared(ctx context.Context, by time.Duration) error {
 		return err
 	}
 	const patience = 20 * time.Minute
+	var last []compared
 	for began := time.Now(); time.Since(began) < patience; {
-		var list struct {
-			Data []struct {
-				At time.Time
-				To *time.Time // nil if the comparison failed
-			}
-		}
+		var list struct{ Data []compared }
 		if err := w.by.data(ctx, 0, http.MethodGet, "reconciliations?pageSize=10&after=", nil, &list); err != nil {
 			return err
 		}
-		for _, c := range list.Data {
-			if c.To != nil && now.Now.Sub(c.At) <= 24*time.Hour {
+		last = list.Data
+		for _, c := range last {
+			if !c.To.IsZero() && now.Now.Sub(c.At) <= 24*time.Hour {
 				return nil
 			}
 		}
@@ -166,15 +163,26 @@ func (w *world) passCompared(ctx context.Context, by time.Duration) error {
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("the bank's statement was not compared within %s", patience)
+	return fmt.Errorf("the bank's statement was not compared within %s; at %s the last comparisons were %+v", patience, now.Now, last)
+}
+
+// compared is a comparison of the bank's statement, as operators read it.
+type compared struct {
+	At      time.Time
+	To      time.Time // zero if the comparison failed
+	Trouble string    // why it failed
 }
 
 // catchUp waits until the programs have done the work that the moves of the clock made due. On a busy machine this takes longer than a move
-// waits. Only payments without an outcome, and those of a lost time, stay open. Another payment that is open after two minutes gets a case later,
+// waits. Only payments without an outcome, and those of a lost time, stay open. Another payment that is still open gets a case later,
 // which the run does not expect.
+//
+// Each move makes a requery due about every third time. It takes a while, because a program that has read too often in vain from a provider
+// reads nothing for some seconds, and these do not follow the clock.
 func (w *world) catchUp(ctx context.Context) error {
+	const patience, move, rest = 6 * time.Minute, 20 * time.Minute, 6 * time.Second
 	unended, lost := w.withoutOutcome(), (&History{Calls: w.calls(), Breaks: w.breaks()}).lostPayments()
-	for began := time.Now(); time.Since(began) < 2*time.Minute; {
+	for began := time.Now(); time.Since(began) < patience; {
 		left := 0
 		for _, c := range w.companies {
 			var b Books
@@ -190,10 +198,10 @@ func (w *world) catchUp(ctx context.Context) error {
 		if left == 0 {
 			return nil
 		}
-		if err := w.advance(ctx, time.Minute); err != nil {
+		if err := w.advance(ctx, move); err != nil {
 			return err
 		}
-		wait(ctx, time.Second)
+		wait(ctx, rest)
 	}
 	return nil
 }
