@@ -258,8 +258,10 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 			}
 		}
 		// Operators have assigned the money of a case that had no credit: the story leads to the company's one.
-		_, err = w.db.Exec(t.Context(), `UPDATE operation_case SET company_id = 'house', subject = 'bank/s-1', state = 'RESOLVED', outcome = 'assigned',
-			target_company = $1, target_settlement = 1 WHERE id = 'case-2'`, w.company)
+		_, err = w.db.Exec(t.Context(), `DELETE FROM operation_case WHERE company_id = $1 AND id = 'case-2'`, w.company)
+		must(t, err)
+		_, err = w.db.Exec(t.Context(), `INSERT INTO operation_case VALUES ('house', 'case-2', 'bank/s-1', 'BREAK', 0, 'the bank has more', 800, 'RESOLVED', 'assigned', '', $1, 1, '', '', 0, 0, $2, $2, '')`,
+			w.company, now)
 		must(t, err)
 		_, err = w.db.Exec(t.Context(), `INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('house', 0, 0) ON CONFLICT DO NOTHING`)
 		must(t, err)
