@@ -16,8 +16,6 @@ import (
 // overCompanies are not repeated here. A database that divides its tables by company asks all its
 // nodes for these rows, so no request of a company and no commit may need one of them.
 var fanOut = map[string]string{
-	"report.rowChecks settlement_credit": "a credit of the house is assigned to another company",
-
 	"ledger.LastEvents ledger_head": "the poll of long reads and of webhooks, over all companies that wait",
 	"ledger.Heads ledger_head":      "kobo verify and backups go from company to company",
 	"job.Providers job":             "the start of a program",

@@ -68,7 +68,7 @@ func (u *purse) balance() string {
 // The command buys airtime, pays out and funds the company's card, and prints each with its outcome.
 // All cost the amount that is allowed, and one kobo less spends nothing.
 func TestSpendRunsTheSmallestOperations(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			u := newPurse(t, dialect)

@@ -58,7 +58,7 @@ func reconciled(t *testing.T, p *apptest.Program) (string, error) {
 // A break that an earlier comparison found may be too old for the period of this comparison. kobo
 // reconcile still lists it, and fails until operators have decided its case.
 func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			p := apptest.Start(t, dialect)
 			if out, err := reconciled(t, p); err != nil {
@@ -103,7 +103,7 @@ func (mute) Requery(context.Context, provider.Sale) provider.Answer { return pro
 // kobo reconcile lists money that is stuck in a clearing account, with a case for it. It opens that
 // case itself if no poll of the provider has opened one.
 func TestStuckMoneyIsListedWithItsCase(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			p := apptest.Start(t, dialect, apptest.Around(func(b provider.Biller) provider.Biller { return mute{b} }))
 			bought := p.Bought(p.Buy(p.Order(p.Bundle(), "stuck", "00")))

@@ -29,7 +29,7 @@ func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
 	if have := slices.Sorted(maps.Keys(recipes)); !slices.Equal(have, kinds) {
 		t.Errorf("these can be triggered:\n%s\nthe contract names\n%s", have, kinds)
 	}
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			p := apptest.Start(t, dialect)

@@ -31,7 +31,7 @@ func TestTheRowsOfAnEarlierProgramAreSignedOnce(t *testing.T) {
 	if err := secret.Create(key); err != nil {
 		t.Fatal(err)
 	}
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			h := apptest.Filled(t, dialect, apptest.FilledSchemas(t, dialect)[0])
 			says := func(command, want string) {
@@ -90,7 +90,7 @@ var addsUp = regexp.MustCompile(`[1-9]\d{2,} entries, [1-9].*: everything adds u
 // to the current schema, and then its ledger adds up.
 func TestEveryFilledDatabaseIsMigrated(t *testing.T) {
 	t.Setenv("KOBO_MODE", "sandbox") // the homes are of kobo dev
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			for _, schema := range apptest.FilledSchemas(t, dialect) {
 				h := apptest.Filled(t, dialect, schema)

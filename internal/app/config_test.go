@@ -307,12 +307,14 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 // The second start of a development program uses the company that the first start created. A start
 // with the option fresh creates a new company. Only the file's owner can read the credentials.
 func TestADevelopmentProgramRemembersAndForgets(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			data, database := t.TempDir(), dbtest.EmptyURL(t, dialect)
 			start := func(fresh bool) (app.Credentials, int64) {
 				t.Helper()
-				a, c, err := app.OpenDev(context.WithoutCancel(t.Context()), app.DevConfig(data, database), fresh, slog.New(slog.DiscardHandler))
+				cfg := app.DevConfig(data, database)
+				cfg.ExperimentalCitus = dbtest.HasCitus()
+				a, c, err := app.OpenDev(context.WithoutCancel(t.Context()), cfg, fresh, slog.New(slog.DiscardHandler))
 				if err != nil {
 					t.Fatal(err)
 				}

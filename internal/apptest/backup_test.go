@@ -125,6 +125,7 @@ func (b *buyer) buy(t *testing.T, p *apptest.Program, bundle apptest.Bundle, nam
 func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
+		dbtest.NeedDump(t, home.Database)
 		p := home.Start(t, apptest.Window(2*time.Second))
 		bundle := p.Bundle()
 		var before []apptest.Order

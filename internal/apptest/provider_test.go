@@ -15,7 +15,7 @@ import (
 // In a whole program an operator sees all configured providers, what each does, and the calls and the
 // outcomes of a purchase.
 func TestOperatorsSeeAPurchase(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) { seePurchase(t, dialect) })
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // alone runs f on each database while no other test runs.
 func alone(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) { f(t, dialect) })
 	}
 }

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { apptest.Main(m) }
 // each runs f on each database, in parallel with the other tests.
 func each(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	t.Parallel()
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			f(t, dialect)

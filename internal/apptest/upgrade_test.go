@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
 // The current program migrates the home of an earlier release and makes new sales. It also polls
@@ -46,9 +47,9 @@ func TestAProgramGoesOnInAFilledHome(t *testing.T) {
 func TestAProgramIsReadyOnANewerSchemaThatServesIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
-		change := func(statement string) {
+		change := func(statement string, args ...any) {
 			t.Helper()
-			if n, err := p.App.DB.Exec(t.Context(), statement); err != nil || n != 1 {
+			if n, err := p.App.DB.Exec(t.Context(), statement, args...); err != nil || n != 1 {
 				t.Fatalf("%d rows, %v", n, err)
 			}
 		}
@@ -59,13 +60,18 @@ func TestAProgramIsReadyOnANewerSchemaThatServesIt(t *testing.T) {
 				t.Errorf("%s, %v", a, err)
 			}
 		}
-		change(`INSERT INTO goose_db_version (version_id, is_applied)
-			SELECT version_id + 1, is_applied FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
+		_, schema, err := p.App.DB.Migrated(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, '1')`, schema+1)
 		ready("ok")
 		p.Home.Start(t).Stop()
 		change(`UPDATE db_schema SET serves = 9999`)
 		ready("not those of this program")
-		_, _, err := app.OpenDev(t.Context(), app.DevConfig(p.Home.Data, p.Home.Database), false, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		cfg := app.DevConfig(p.Home.Data, p.Home.Database)
+		cfg.ExperimentalCitus = dbtest.HasCitus()
+		_, _, err = app.OpenDev(t.Context(), cfg, false, slog.New(slog.NewTextHandler(io.Discard, nil)))
 		if err == nil || !strings.Contains(err.Error(), "it is for a newer Kobo") {
 			t.Errorf("started: %v", err)
 		}

@@ -12,7 +12,7 @@ import (
 // A serving program walks through the ledger of every company once a day.
 func TestEveryLedgerIsWalkedDaily(t *testing.T) {
 	t.Parallel()
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			p := apptest.Start(t, dialect)
 			p.Bought(p.Buy(p.Order(p.Bundle(), "walked", "10")))

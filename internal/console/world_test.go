@@ -46,7 +46,7 @@ type person struct {
 func each(t *testing.T, f func(w *world)) {
 	t.Helper()
 	t.Parallel()
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			f(openOn(t, apptest.NewHome(t, dialect)))
@@ -63,7 +63,7 @@ func open(t *testing.T) *world {
 func openOn(t testing.TB, home apptest.Home) *world {
 	t.Helper()
 	cfg := app.DevConfig(home.Data, home.Database)
-	cfg.FourEyes, cfg.ConsoleOrigin = "on", consoleOrigin
+	cfg.FourEyes, cfg.ConsoleOrigin, cfg.ExperimentalCitus = "on", consoleOrigin, dbtest.HasCitus()
 	log := slog.New(slog.DiscardHandler)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -77,7 +77,7 @@ func TestOneOfManyFirstStartsWins(t *testing.T) {
 
 // A database without a schema belongs to no environment.
 func TestAnEmptyDatabaseMatchesEveryEnvironment(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			d := dbtest.Open(t, dbtest.EmptyURL(t, dialect))
 			must(t, deployment.Match(t.Context(), d, deployment.Live))

@@ -132,7 +132,11 @@ func compared(ctx context.Context, q db.Querier, told *evidence) ([]Finding, err
 		return nil, err
 	}
 	found, err := compareAll(ctx, q, told.company, checks, told.event)
-	return found, errors.Join(err, told.addArchived(ctx, q), told.rights.add(db.WithLongTimeout(ctx), q, told.signer, told.company))
+	if err != nil {
+		return found, err
+	}
+	lost, err := assignedCredits(db.WithLongTimeout(ctx), q, told.company)
+	return append(found, lost...), errors.Join(err, told.addArchived(ctx, q), told.rights.add(db.WithLongTimeout(ctx), q, told.signer, told.company))
 }
 
 // added adds up the ledger and the daily limits, and compares all transfers with their owners.

@@ -29,17 +29,6 @@ var rowChecks = []check{
 	WHERE n.company_id = $1 AND n.state = 'NEW'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = n.company_id AND j.kind = 'inbox.work' AND j.subject = n.id)
 	ORDER BY n.id` + upTo},
-	// An assigned credit has left the suspense account of the company "house". The credit is in the
-	// ledger of the company that it was assigned to, or a job will add the credit to that ledger.
-	{name: "assigned credit", find: `
-	SELECT a.id, 'the credit in the book of ' || a.target_company || ', or the job that brings it', 'neither'
-	FROM operation_case AS a
-	WHERE a.company_id = $1 AND a.company_id = 'house' AND a.state = 'RESOLVED' AND a.outcome = 'assigned'
-		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = a.company_id AND j.kind = 'settlement.assign' AND j.subject = a.id)
-		AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c WHERE c.company_id = a.target_company
-			AND c.provider = substr(a.subject, 1, strpos(a.subject || '/', '/') - 1)
-			AND c.session_id = substr(a.subject, strpos(a.subject, '/') + 1) AND c.settlement_id = a.target_settlement)
-	ORDER BY a.id` + upTo},
 	// A credit in suspense has a case, which is created in a later commit than the credit. The case
 	// must exist after all notifications are processed and the credit poll has passed the time of the
 	// credit.

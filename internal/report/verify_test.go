@@ -15,7 +15,7 @@ import (
 // Idempotency-Key. After each change by hand it reports a difference, and then the expensive SQL
 // query runs.
 func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
 			for _, c := range []struct{ key, ending string }{{"plain-1", "10"}, {`<a> & "b" \ naïve`, "10"}, {"plain-2", "01"}, {"plain-3", "08"}} {

@@ -14,7 +14,7 @@ import (
 // difference after each change. The expensive SQL queries run only if the fast check reports a
 // difference.
 func TestTransfersAgreeUntilOneIsAltered(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
 			for key, ending := range map[string]string{"plain-1": "10", "plain-2": "01", "plain-3": "08"} {

@@ -99,6 +99,13 @@ func CitusNodes(t testing.TB, database string) (all []string) {
 	return all
 }
 
+// onCitus reports whether the URL leads to a database of the Citus of citusVariable.
+func onCitus(database string) bool {
+	c, err := theCitus()
+	u, wrong := url.Parse(database)
+	return err == nil && wrong == nil && c != nil && u.Host == c.nodes[0]
+}
+
 func needCitus(t testing.TB) *citus {
 	t.Helper()
 	c, err := theCitus()

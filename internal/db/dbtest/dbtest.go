@@ -110,8 +110,11 @@ func URL(t testing.TB, dialect db.Dialect) string {
 // EmptyURL returns the URL of a new database without a schema.
 func EmptyURL(t testing.TB, dialect db.Dialect) string {
 	t.Helper()
-	if dialect == db.Postgres {
+	switch dialect {
+	case db.Postgres:
 		return postgresURL(t, false)
+	case Citus:
+		return EmptyCitusURL(t)
 	}
 	return sqliteURL(filepath.Join(t.TempDir(), "kobo.db"))
 }
