@@ -89,7 +89,15 @@ func (a *App) readAccess(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !held && (a.movesHeld.Load() || !a.accessRead.Load()) { // a hold has ended, or may have ended before the start
+		allowed, err := a.Operators.MovesAllowedAt(ctx)
+		if err != nil {
+			return err
+		}
+		a.restoredUntil.Store(clock.Micros(allowed))
+	}
 	a.movesHeld.Store(held)
+	a.accessRead.Store(true)
 	a.shut.Store(whyClosed(d))
 	switch was := a.closed.Swap(d.Closed); {
 	case d.Closed && !was:

@@ -85,21 +85,24 @@ type App struct {
 	closed atomic.Bool // API access is closed
 	// movesHeld is true if purchases must not move to further billers, since the database was restored.
 	movesHeld atomic.Bool
-	leaving   atomic.Bool   // the program is stopping
-	on        Listeners     // those of Serve; empty before
-	exposed   bool          // other machines can connect
-	apart     map[part]bool // the parts that have a separate listener
-	pairsMu   sync.RWMutex
-	pairs     []*keyPair // the certificates of the listeners
-	plugs     plugs
-	sandbox   *sandboxMode // nil outside sandbox mode
-	registry  *prometheus.Registry
-	calls     *provider.Figures
-	wallets   *provider.Wallets
-	shut      atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
-	traces    trace.TracerProvider
-	tap       func(name, address string) *provider.Tap // set while providers are checked; nil while the program serves
-	flush     func(context.Context) error
+	// restoredUntil is the instant, in microseconds, at which operators last ended such a hold; 0 if they never did.
+	restoredUntil atomic.Int64
+	accessRead    atomic.Bool   // the state of API access was read since the start
+	leaving       atomic.Bool   // the program is stopping
+	on            Listeners     // those of Serve; empty before
+	exposed       bool          // other machines can connect
+	apart         map[part]bool // the parts that have a separate listener
+	pairsMu       sync.RWMutex
+	pairs         []*keyPair // the certificates of the listeners
+	plugs         plugs
+	sandbox       *sandboxMode // nil outside sandbox mode
+	registry      *prometheus.Registry
+	calls         *provider.Figures
+	wallets       *provider.Wallets
+	shut          atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
+	traces        trace.TracerProvider
+	tap           func(name, address string) *provider.Tap // set while providers are checked; nil while the program serves
+	flush         func(context.Context) error
 }
 
 // Open opens the database, which must have this program's schema, and builds all services. It
@@ -199,6 +202,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.MayStillPropose)
 	a.Operations.Restored = a.movesHeld.Load
+	a.Operations.RestoredUntil = func() time.Time { return clock.Time(a.restoredUntil.Load()) }
 	a.Operations.Calls = a.calls
 	a.Operations.Simulated = a.cfg.Mode.rules().simulates
 	a.plugs = p

@@ -5,9 +5,11 @@ import (
 	"log/slog"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -54,8 +56,22 @@ func TestARestoreHoldsMoves(t *testing.T) {
 		t.Errorf("after an old copy: %+v, %v", h, err)
 	}
 	must(a.DB.Tx(ctx, func(q db.Querier) error { return a.Operators.HoldMoves(ctx, q, by, false, "") }))
+	before := operation.Operation{CreatedAt: a.Clock.Now()}
+	if !a.Operations.MayRepeat(before) {
+		t.Error("during the hold, an operation repeats nothing of the lost time")
+	}
 	must(a.readAccess(ctx))
 	if a.movesHeld.Load() {
 		t.Error("the hold did not end")
+	}
+	a.restoredUntil.Store(0)
+	a.accessRead.Store(false) // as after a start
+	must(a.readAccess(ctx))
+	allowed, err := a.Operators.MovesAllowedAt(ctx)
+	must(err)
+	for at, want := range map[time.Time]bool{allowed.Add(-time.Hour): true, allowed: false} {
+		if a.Operations.MayRepeat(operation.Operation{CreatedAt: at}) != want {
+			t.Errorf("an operation of %s, and the hold ended at %s: not %t", at, allowed, want)
+		}
 	}
 }

@@ -252,7 +252,7 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 		return provider.Answer{Code: "not_read", Message: "The funding's answers could not be read"}
 	}
 	f := funding(o, c)
-	if known {
+	if known || s.Operations.MayRepeat(o) {
 		f.Since = time.Time{} // the time of the first request is unknown, because the database was restored from an older copy
 	}
 	return by.RequeryFunding(ctx, f)

@@ -120,6 +120,37 @@ func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
 	})
 }
 
+// After a restore, a company may repeat a funding that its issuer carried out long before. So the issuer's whole list is read for
+// fundings that began before operators ended the hold.
+func TestAFundingThatMayBeOfALostTimeIsSearchedInTheWholeList(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		w.issuer.answer, w.issuer.later = silence, silence
+		var held bool
+		var ended time.Time
+		w.operations.Restored, w.operations.RestoredUntil = func() bool { return held }, func() time.Time { return ended }
+		asks := func(f card.Funding, whole bool) {
+			t.Helper()
+			w.forward(time.Hour)
+			w.poll(f.Reference)
+			if w.issuer.asked.Reference != f.Reference || w.issuer.asked.Since.IsZero() != whole {
+				t.Errorf("asked for %+v, and the whole list: not %t", w.issuer.asked, whole)
+			}
+		}
+		before, err := w.fund(id, 100*money.Naira)
+		must(t, err)
+		asks(before, false)
+		held = true
+		asks(before, true)
+		held, ended = false, w.clock.Now()
+		asks(before, true)
+		after, err := w.fund(id, 200*money.Naira)
+		must(t, err)
+		asks(after, false)
+	})
+}
+
 // Twenty identical concurrent fundings debit only once. Clients send such retries after a
 // time-out, and in the past these retries caused double fundings.
 func TestTwentyEqualFundingsAtOnceDebitOnce(t *testing.T) {

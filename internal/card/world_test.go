@@ -39,12 +39,13 @@ type issuer struct {
 	cards   []provider.IssuedCard
 	funded  []provider.CardFunding
 	polls   int
-	create  provider.Answer // the reply to an order
-	made    bool            // whether an order without a reply still makes the card
-	mute    bool            // whether the issuer omits references from its list
-	answer  provider.Answer // the reply to a funding
-	later   provider.Answer // the reply to a requery
-	change  provider.Answer // the reply to a change of a card's status
+	asked   provider.CardFunding // by the last requery
+	create  provider.Answer      // the reply to an order
+	made    bool                 // whether an order without a reply still makes the card
+	mute    bool                 // whether the issuer omits references from its list
+	answer  provider.Answer      // the reply to a funding
+	later   provider.Answer      // the reply to a requery
+	change  provider.Answer      // the reply to a change of a card's status
 	changes []provider.CardStatus
 	left    money.Kobo // what is on each card
 	back    money.Kobo // what the list says came back from a card
@@ -141,10 +142,11 @@ func (i *issuer) FundCard(_ context.Context, f provider.CardFunding) provider.An
 	return answer
 }
 
-func (i *issuer) RequeryFunding(context.Context, provider.CardFunding) provider.Answer {
+func (i *issuer) RequeryFunding(_ context.Context, f provider.CardFunding) provider.Answer {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.polls++
+	i.asked = f
 	return i.later
 }
 

@@ -44,6 +44,8 @@ type Service struct {
 	// Restored reports whether the database was restored, and operators have not ended the hold of moves. A
 	// request may then repeat one of the lost time. It may be nil.
 	Restored func() bool
+	// RestoredUntil returns when operators last ended such a hold, or the zero time. It may be nil.
+	RestoredUntil func() time.Time
 
 	db     *db.DB
 	book   *ledger.Book
@@ -249,6 +251,12 @@ func (s *Service) believed(a provider.Answer) provider.Answer {
 		a.Outcome, a.Unstarted = provider.Unknown, false
 	}
 	return a
+}
+
+// MayRepeat reports whether an operation may repeat a request of the lost time of a restore, because it began before operators
+// ended the hold of moves. The provider may then have carried it out long before the operation began.
+func (s *Service) MayRepeat(o Operation) bool {
+	return s.Restored != nil && s.Restored() || s.RestoredUntil != nil && o.CreatedAt.Before(s.RestoredUntil())
 }
 
 // call calls a provider with a time limit. If the provider's adapter panics, the outcome is

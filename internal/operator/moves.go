@@ -57,3 +57,12 @@ func (s *Service) Moves(ctx context.Context) (h MovesHold, err error) {
 	h.Since, h.By, h.Reason = lines[0].CreatedAt, lines[0].Operator, lines[0].Details["reason"]
 	return h, nil
 }
+
+// MovesAllowedAt returns when operators last ended a hold of moves. It returns the zero time if no line of the audit log says it.
+func (s *Service) MovesAllowedAt(ctx context.Context) (time.Time, error) {
+	lines, _, err := s.SearchAudit(ctx, AuditFilter{Action: allowingMoves}, 1, 0)
+	if err != nil || len(lines) == 0 {
+		return time.Time{}, err
+	}
+	return lines[0].CreatedAt, nil
+}

@@ -109,12 +109,13 @@ func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 const (
 	// slack is the assumed maximum by which Sudo's clock is behind ours.
 	slack = time.Hour
-	// mostPages limits the scan of a long list. A scan that reaches the limit is not complete.
-	mostPages = 50
+	// mostPages limits the scan of a long list, and mostOfAll the scan of a whole list. A scan that reaches the limit is not
+	// complete.
+	mostPages, mostOfAll = 50, 500
 )
 
 // scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
-// time before the funding was recorded. A debit with our reference and amount is a success, unless
+// time before the funding was recorded, or the whole list if that time is not known. A debit with our reference and amount is a success, unless
 // a credit with the same reference and amount returned the money.
 //
 // A funding that is not on the list counts as missing only under two conditions: the list was read
@@ -149,10 +150,13 @@ func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer
 }
 
 // lines calls see with each line of our account's list, back to the time since. It returns whether
-// the list was read without a gap. A list that is not sorted newest first is read to its end.
+// the list was read without a gap. A list that is not sorted newest first is read to its end, and so is any list if since is zero.
 func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (complete bool, why *provider.Error) {
-	sorted, last := true, time.Time{}
-	for page := range mostPages {
+	sorted, last, most := true, time.Time{}, mostPages
+	if since.Before(time.Unix(0, 0)) {
+		most = mostOfAll
+	}
+	for page := range most {
 		var rows []transfer
 		e, err := p.data(p.look(ctx, "/accounts/"+url.PathEscape(p.cfg.DebitAccount)+"/transactions"+paging(page)), &rows)
 		if err != nil {

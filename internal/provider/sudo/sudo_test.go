@@ -186,6 +186,13 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), funding()); a.Missing {
 		t.Error("an endless list was taken for a complete one")
 	}
+	// Without a time the whole list is read, but not without end.
+	f := funding()
+	f.Since = time.Time{}
+	s, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
+	if a := p.RequeryFunding(t.Context(), f); a.Missing || !strings.Contains(s.path, "page=499&") {
+		t.Errorf("%+v after %s", a, s.path)
+	}
 }
 
 func TestACardIsReadWithIDsAndWithObjects(t *testing.T) {
