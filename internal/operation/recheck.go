@@ -20,6 +20,8 @@ const (
 	firstRecheck = time.Hour
 	// LastRecheck is the age of the failure at which the last recheck begins.
 	LastRecheck = 24 * time.Hour
+	// A last recheck that could not be sent is repeated after unsentRecheck, for at most unsentLimit. A provider that was not asked has not said anything.
+	unsentRecheck, unsentLimit = 5 * time.Minute, 24 * time.Hour
 )
 
 // Recheck runs a RecheckJob: it asks the provider once more and writes the reply. A confirmed reply
@@ -92,6 +94,9 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	}
 	if next := turn(last, now); !next.After(last.Add(tooOld)) {
 		return next
+	}
+	if a.Code == provider.CodeNotSent && now.Before(last.Add(tooOld+unsentLimit)) {
+		return now.Add(unsentRecheck)
 	}
 	return time.Time{}
 }

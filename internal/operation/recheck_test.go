@@ -177,6 +177,28 @@ func TestARecheckWithoutAnAnswerIsRepeated(t *testing.T) {
 	})
 }
 
+// A provider that could not be asked has not said anything. So the last recheck is repeated until it is sent, for a day at most.
+func TestALastRecheckIsRepeatedUntilItIsSent(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		unsent, over := provider.Answer{Code: provider.CodeNotSent}, 96*time.Hour
+		asked := func(o operation.Operation, at time.Duration, a provider.Answer, after time.Duration, cases int) {
+			t.Helper()
+			p.says(a)
+			p.clock.Advance(o.UpdatedAt.Add(at).Sub(p.clock.Now()))
+			next := p.recheck(o)
+			if got := next.Sub(p.clock.Now()); next.IsZero() != (after == 0) || !next.IsZero() && got != after || len(p.open()) != cases {
+				t.Fatalf("at %s: the next recheck is at %s, cases %+v", at, next, p.open())
+			}
+		}
+		o := p.absent()
+		asked(o, over, unsent, 5*time.Minute, 0)
+		asked(o, over+time.Hour, provider.Answer{Missing: true}, 0, 0)
+		o = p.absent()
+		asked(o, over, unsent, 5*time.Minute, 0)
+		asked(o, over+24*time.Hour, unsent, 0, 1)
+	})
+}
+
 // A definite reply ends the rechecks. The reply "no such reference" also ends the rechecks, if it
 // comes a day after the failure.
 func TestWhatEndsTheRechecks(t *testing.T) {
