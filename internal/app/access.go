@@ -89,15 +89,10 @@ func (a *App) readAccess(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !held && (a.movesHeld.Load() || !a.accessRead.Load()) { // a hold has ended, or may have ended before the start
-		allowed, err := a.Operators.MovesAllowedAt(ctx)
-		if err != nil {
-			return err
-		}
-		a.restoredUntil.Store(clock.Micros(allowed))
+	if a.movesHeld.Load() && !held {
+		a.restoredUntil.Store(clock.Micros(a.Clock.Now())) // by the clock of the operations, which the operator's command may not have
 	}
 	a.movesHeld.Store(held)
-	a.accessRead.Store(true)
 	a.shut.Store(whyClosed(d))
 	switch was := a.closed.Swap(d.Closed); {
 	case d.Closed && !was:
@@ -105,6 +100,23 @@ func (a *App) readAccess(ctx context.Context) error {
 	case was && !d.Closed:
 		a.log.Info("API access is open")
 	}
+	return a.readHoldsEnd(ctx)
+}
+
+// readHoldsEnd reads once after the start when operators last ended a hold of moves. The clock of their command may have been behind.
+func (a *App) readHoldsEnd(ctx context.Context) error {
+	const behind = time.Hour
+	if a.holdsEndRead.Load() {
+		return nil
+	}
+	allowed, err := a.Operators.MovesAllowedAt(ctx)
+	if err != nil {
+		return err
+	}
+	if !allowed.IsZero() {
+		a.restoredUntil.CompareAndSwap(0, clock.Micros(allowed.Add(behind)))
+	}
+	a.holdsEndRead.Store(true)
 	return nil
 }
 

@@ -87,7 +87,7 @@ type App struct {
 	movesHeld atomic.Bool
 	// restoredUntil is the instant, in microseconds, at which operators last ended such a hold; 0 if they never did.
 	restoredUntil atomic.Int64
-	accessRead    atomic.Bool   // the state of API access was read since the start
+	holdsEndRead  atomic.Bool   // it was read since the start
 	leaving       atomic.Bool   // the program is stopping
 	on            Listeners     // those of Serve; empty before
 	exposed       bool          // other machines can connect

@@ -26,6 +26,8 @@ func TestARestoreHoldsMoves(t *testing.T) {
 	a, _, err := OpenDev(ctx, DevConfig(t.TempDir(), ""), false, slog.New(slog.DiscardHandler))
 	must(err)
 	defer a.Close()
+	ahead := a.Clock.(*clock.Movable) // the clock of operators' commands is behind that of a sandbox
+	ahead.MoveTo(100 * time.Hour)
 	must(a.meetDatabase(ctx))
 	if a.movesHeld.Load() {
 		t.Error("a new database holds moves")
@@ -64,14 +66,18 @@ func TestARestoreHoldsMoves(t *testing.T) {
 	if a.movesHeld.Load() {
 		t.Error("the hold did not end")
 	}
+	after := operation.Operation{CreatedAt: a.Clock.Now()}
+	if !a.Operations.MayRepeat(before) || a.Operations.MayRepeat(after) {
+		t.Errorf("after the hold: before %t, after %t", a.Operations.MayRepeat(before), a.Operations.MayRepeat(after))
+	}
 	a.restoredUntil.Store(0)
-	a.accessRead.Store(false) // as after a start
+	a.holdsEndRead.Store(false) // as after a start
 	must(a.readAccess(ctx))
 	allowed, err := a.Operators.MovesAllowedAt(ctx)
 	must(err)
-	for at, want := range map[time.Time]bool{allowed.Add(-time.Hour): true, allowed: false} {
+	for at, want := range map[time.Time]bool{allowed: true, allowed.Add(time.Hour): false} {
 		if a.Operations.MayRepeat(operation.Operation{CreatedAt: at}) != want {
-			t.Errorf("an operation of %s, and the hold ended at %s: not %t", at, allowed, want)
+			t.Errorf("after a start, an operation of %s, and the hold ended at %s: not %t", at, allowed, want)
 		}
 	}
 }

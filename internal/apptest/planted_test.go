@@ -211,6 +211,7 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 			}
 			if err != nil {
 				t.Errorf("%s: %v", a.name, err)
+				continue
 			}
 			planted++
 			if sums {
@@ -219,6 +220,9 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 			if !strings.Contains(strings.Join(lines, "\n"), a.found) {
 				t.Errorf("%s: want %q in %q", a.name, a.found, lines)
 			}
+		}
+		if planted < len(all)*9/10 {
+			t.Errorf("only %d of %d alterations were planted", planted, len(all))
 		}
 		t.Logf("%d of %d alterations planted, %d of them found by re-adding", planted, len(all), added)
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -252,9 +251,7 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 		return provider.Answer{Code: "not_read", Message: "The funding's answers could not be read"}
 	}
 	f := funding(o, c)
-	if known || s.Operations.MayRepeat(o) {
-		f.Since = time.Time{} // the time of the first request is unknown, because the database was restored from an older copy
-	}
+	f.Earlier = known || s.Operations.MayRepeat(o)
 	return by.RequeryFunding(ctx, f)
 }
 

@@ -134,7 +134,7 @@ func TestAFundingThatMayBeOfALostTimeIsSearchedInTheWholeList(t *testing.T) {
 			t.Helper()
 			w.forward(time.Hour)
 			w.poll(f.Reference)
-			if w.issuer.asked.Reference != f.Reference || w.issuer.asked.Since.IsZero() != whole {
+			if w.issuer.asked.Reference != f.Reference || w.issuer.asked.Earlier != whole {
 				t.Errorf("asked for %+v, and the whole list: not %t", w.issuer.asked, whole)
 			}
 		}

@@ -43,14 +43,16 @@ func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err e
 	now := s.clock.Now()
 	after := o
 	after.Polls++
-	after.AskedAt = now
+	if answer.Code != provider.CodeNotSent { // otherwise nobody has asked
+		after.AskedAt = now
+	}
 	after.NextAt = o.recheckAfter(answer, now)
 	// The case must be opened before the row is written. If the program stops in between, the job
 	// asks the provider again, and does not open the case a second time.
 	if err := s.doubt(ctx, o, after.NextAt, answer); err != nil {
 		return time.Time{}, err
 	}
-	err = s.book.Commit(ctx, after.rechecked(o, answer))
+	err = s.book.Commit(ctx, after.rechecked(o, answer, now))
 	if ledger.Is(err, ledger.Moved) {
 		return now, nil // another worker has changed the row, so the job runs again and reads the new row
 	}
@@ -114,11 +116,11 @@ func turn(began, now time.Time) time.Time {
 
 // rechecked returns the unit that writes a recheck's reply to the history. The operation keeps
 // its state, its message and the time of its outcome.
-func (o Operation) rechecked(was Operation, a provider.Answer) ledger.Unit {
+func (o Operation) rechecked(was Operation, a provider.Answer, now time.Time) ledger.Unit {
 	said := o
 	said.Message, said.ProviderReference, said.Token = "", "", ""
 	u := ledger.For(o.Company)
 	u.Transition(operations.Record(o), string(Failed)).Only("polls", "asked_at", "next_at").Expect("polls", was.Polls)
-	u.Append(said.answered(a, o.AskedAt).lastAnswer())
+	u.Append(said.answered(a, now).lastAnswer())
 	return u
 }

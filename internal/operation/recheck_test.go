@@ -192,7 +192,8 @@ func TestALastRecheckIsRepeatedUntilItIsSent(t *testing.T) {
 		}
 		o := p.absent()
 		asked(o, over, unsent, 5*time.Minute, 0)
-		asked(o, over+time.Hour, provider.Answer{Missing: true}, 0, 0)
+		asked(o, over+time.Hour, provider.Answer{Missing: true}, 23*time.Hour, 0) // the first question that was sent is not the last
+		asked(o, over+24*time.Hour, provider.Answer{Missing: true}, 0, 0)
 		o = p.absent()
 		asked(o, over, unsent, 5*time.Minute, 0)
 		asked(o, over+24*time.Hour, unsent, 0, 1)

@@ -123,7 +123,8 @@ type CardFunding struct {
 	Reference string // our own permanent reference
 	Account   string // IssuedCard.Account
 	Amount    money.Kobo
-	Since     time.Time // when the funding was recorded, so an older transfer is not this funding; zero if not known
+	Since     time.Time // when the funding was recorded
+	Earlier   bool      // the request may be older than Since, because a restore has lost the first one
 	Issued    string    // the issuer's id of the transfer; "" before the issuer has reported it
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -41,6 +42,9 @@ func assignedCredits(ctx context.Context, q db.Querier, company string) (found [
 				Expected: "the credit in the book of " + a.Company + ", or the job that brings it",
 			})
 		}
+	}
+	if err != nil {
+		err = fmt.Errorf("report: assigned credit: %w", err)
 	}
 	return found, err
 }

@@ -177,8 +177,8 @@ type compared struct {
 // waits. Only payments without an outcome, and those of a lost time, stay open. Another payment that is still open gets a case later,
 // which the run does not expect.
 //
-// Each move makes a requery due about every third time. It takes a while, because a program that has read too often in vain from a provider
-// reads nothing for some seconds, and these do not follow the clock.
+// Requeries are hourly by then, so about every third move makes one due. The pause after a move is in real time, because a program that has
+// read too often in vain from a provider reads nothing from it for some real seconds.
 func (w *world) catchUp(ctx context.Context) error {
 	const patience, move, rest = 6 * time.Minute, 20 * time.Minute, 6 * time.Second
 	unended, lost := w.withoutOutcome(), (&History{Calls: w.calls(), Breaks: w.breaks()}).lostPayments()

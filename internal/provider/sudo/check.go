@@ -66,7 +66,7 @@ func (p *Plug) Balance(ctx context.Context) (money.Kobo, error) {
 // checkFundingLookup reads the newest lines of the account's list, as a requery does.
 func (p *Plug) checkFundingLookup(ctx context.Context) (string, error) {
 	a := p.RequeryFunding(ctx, provider.CardFunding{Reference: provider.NoSuchReference, Since: p.clock.Now()})
-	if !a.Missing && a.Code == "not_listed" {
+	if !a.Missing && a.Code == notListed {
 		return "", provider.Warn("the list does not have an unknown reference, and complete_list is not set: such a funding waits for operators")
 	}
 	return provider.CheckLookup(a)

@@ -114,16 +114,29 @@ const (
 	mostPages, mostOfAll = 50, 500
 )
 
+// notListed is the code of a reply about a funding that is not on the part of the list that was read.
+const notListed = "not_listed"
+
 // scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
-// time before the funding was recorded, or the whole list if that time is not known. A debit with our reference and amount is a success, unless
-// a credit with the same reference and amount returned the money.
+// time before the funding was recorded. If the request may be older, and is not there, scan reads the whole list.
+func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
+	a := p.scanSince(ctx, f, f.Since.Add(-slack))
+	if f.Earlier && a.Code == notListed {
+		return p.scanSince(ctx, f, time.Time{})
+	}
+	return a
+}
+
+// scanSince looks for a funding on the list, back to the time since, or on the whole list if since is zero. A debit with our
+// reference and amount is a success, unless a credit with the same reference and amount returned the money. Such a credit is
+// newer than the debit, so behind the debit the list need not be read.
 //
 // A funding that is not on the list counts as missing only under two conditions: the list was read
 // without a gap, and Config.CompleteList is set. Without the setting it proves nothing, because
 // Sudo's documentation does not state that the lines contain our reference.
-func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
+func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time.Time) provider.Answer {
 	var found, back, odd *transfer
-	complete, err := p.lines(ctx, f.Since.Add(-slack), func(t transfer) {
+	complete, err := p.lines(ctx, since, func(t transfer) (until time.Time) {
 		switch {
 		case !t.names(f.Reference):
 		case !p.is(t, f):
@@ -132,7 +145,9 @@ func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer
 			back = &t
 		default:
 			found = &t
+			until = provider.Instant(t.CreatedAt).Add(-slack)
 		}
+		return until
 	})
 	switch {
 	case odd != nil:
@@ -144,16 +159,16 @@ func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer
 	case err != nil:
 		return provider.Answer{Code: err.Code, Message: err.Message}
 	case complete && p.cfg.CompleteList:
-		return provider.Answer{Missing: true, Code: "not_listed", Message: "The transfer is not on the list"}
+		return provider.Answer{Missing: true, Code: notListed, Message: "The transfer is not on the list"}
 	}
-	return provider.Answer{Code: "not_listed", Message: "The transfer has not been found yet"}
+	return provider.Answer{Code: notListed, Message: "The transfer has not been found yet"}
 }
 
-// lines calls see with each line of our account's list, back to the time since. It returns whether
+// lines calls see with each line of our account's list, back to the time since. If see returns a later time, it reads back to that. It returns whether
 // the list was read without a gap. A list that is not sorted newest first is read to its end, and so is any list if since is zero.
-func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (complete bool, why *provider.Error) {
+func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (until time.Time)) (complete bool, why *provider.Error) {
 	sorted, last, most := true, time.Time{}, mostPages
-	if since.Before(time.Unix(0, 0)) {
+	if since.IsZero() {
 		most = mostOfAll
 	}
 	for page := range most {
@@ -166,7 +181,9 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (
 			at := provider.Instant(t.CreatedAt)
 			sorted = sorted && !at.IsZero() && (last.IsZero() || !at.After(last))
 			last = at
-			see(t)
+			if until := see(t); until.After(since) {
+				since = until
+			}
 		}
 		if len(rows) == 0 || page+1 >= e.pages() && len(rows) < pageSize || sorted && last.Before(since) {
 			return true, nil
@@ -179,11 +196,12 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (
 // since. Sudo's documentation does not say how such a line names the card. So the plug accepts the
 // card's id as the reference or as a word of the narration.
 func (p *Plug) ReturnedBalance(ctx context.Context, cardID string, since time.Time) (back money.Kobo, listed bool, err error) {
-	_, why := p.lines(ctx, since.Add(-slack), func(t transfer) {
+	_, why := p.lines(ctx, since.Add(-slack), func(t transfer) (until time.Time) {
 		amount, ok := p.amount(t.Amount)
 		if ok && lower(t.Type) == "credit" && t.names(cardID) && !undoneWords[lower(t.Status)] {
 			back, listed = back+max(amount, -amount), true
 		}
+		return until
 	})
 	if why != nil {
 		return 0, false, why

@@ -186,12 +186,18 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), funding()); a.Missing {
 		t.Error("an endless list was taken for a complete one")
 	}
-	// Without a time the whole list is read, but not without end.
+	// A request that may be older is looked for on the whole list, but not without end. Behind its debit the list is not read.
 	f := funding()
-	f.Since = time.Time{}
-	s, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
+	f.Earlier = true
+	older := []string{page("2030-01-03T00:00:00.000Z"), page("2030-01-01T00:00:00.000Z")}
+	s, p = serve(t, func(c *Config) { c.CompleteList = true }, older...)
 	if a := p.RequeryFunding(t.Context(), f); a.Missing || !strings.Contains(s.path, "page=499&") {
 		t.Errorf("%+v after %s", a, s.path)
+	}
+	paid := strings.Replace(page("2029-12-01T00:00:00.000Z"), `"_id":"x"`, `"_id":"f1","type":"Debit","amount":5000,"paymentReference":"`+f.Reference+`"`, 1)
+	s, p = serve(t, func(c *Config) { c.CompleteList = true }, append(older, older[0], older[1], paid, page("2029-11-30T00:00:00.000Z"), `500 {}`)...)
+	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f1" {
+		t.Errorf("an older request: %+v after %s", a, s.path)
 	}
 }
 
