@@ -102,8 +102,8 @@ func TestAPayoutWaitsForASecondPerson(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for _, p := range []*person{ada, bola, ada, bola} {
-			form := p.form(at, nil)
-			all.Go(func() { p.send(at+"/approve", form) })
+			form := p.ready(at+"/approve", p.form(at, nil))
+			all.Go(func() { p.sendOnly(at+"/approve", form) })
 		}
 		all.Wait()
 		if w.paid() != 3 {
