@@ -14,7 +14,8 @@ import (
 //
 //   - A payment that the provider executed late has left the provider and come back to the company. The case changes no balance.
 //   - A payment that the provider leaves without an outcome is decided by its id: it counts as executed, or the company gets the
-//     money back. If the provider then keeps the money on the statement, the second case changes no balance.
+//     money back. If the provider then keeps the money on the statement, the second case changes no balance. If the provider has never had
+//     the request, the company gets the money back.
 //   - A debit on the statement that a restore has lost is booked by an adjustment, unless the company has repeated the payment or the
 //     bank has given the money back. Such a return has a case of its own, which changes no balance.
 //   - Money for a virtual account that a restore has lost is assigned.
@@ -30,9 +31,9 @@ func (w *world) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done := map[string]bool{}
+	done, requested := map[string]bool{}, map[string]bool{}
 	for _, e := range executed {
-		done[e.Reference] = e.Executions > 0
+		done[e.Reference], requested[e.Reference] = e.Executions > 0, e.Requests > 0
 	}
 	unended, paid := w.withoutOutcome(), slices.DeleteFunc(w.calls(), func(c Call) bool { return c.Kind != credit })
 	return side(list, func(c Case) error {
@@ -40,11 +41,15 @@ func (w *world) judge(ctx context.Context) error {
 			return w.assign(ctx, c, executed, paid)
 		}
 		outcome := decision(c)
-		if (outcome == confirmed || outcome == rejected) && !unended[c.Subject] { // the provider can say what happened
+		switch {
+		case outcome != confirmed && outcome != rejected:
+		case unended[c.Subject] && !requested[c.Subject]:
 			outcome = rejected
-			if done[c.Subject] {
-				outcome = confirmed
-			}
+		case unended[c.Subject]:
+		case done[c.Subject]: // the provider can say what happened
+			outcome = confirmed
+		default:
+			outcome = rejected
 		}
 		if outcome == "" {
 			return nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // retry is the pause before something is tried again.
@@ -46,6 +48,9 @@ func (w *world) settle(ctx context.Context, clients []*client, c *copier, say fu
 	say("settling: rechecks and cases")
 	for _, by := range far {
 		if err = w.passCompared(ctx, by); err != nil {
+			return nil, err
+		}
+		if err = w.recheck(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -138,11 +143,7 @@ func (w *world) passCompared(ctx context.Context, by time.Duration) error {
 	if err := w.advance(ctx, by); err != nil {
 		return err
 	}
-	var now struct{ Now time.Time }
-	a, err := w.fleet.send(ctx, http.MethodGet, "/sandbox/clock", nil)
-	if err == nil {
-		err = a.into(&now)
-	}
+	now, err := w.clock(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (w *world) passCompared(ctx context.Context, by time.Duration) error {
 		}
 		last = list.Data
 		for _, c := range last {
-			if !c.To.IsZero() && now.Now.Sub(c.At) <= 24*time.Hour {
+			if !c.To.IsZero() && now.Sub(c.At) <= 24*time.Hour {
 				return nil
 			}
 		}
@@ -163,7 +164,7 @@ func (w *world) passCompared(ctx context.Context, by time.Duration) error {
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("the bank's statement was not compared within %s; at %s the last comparisons were %+v", patience, now.Now, last)
+	return fmt.Errorf("the bank's statement was not compared within %s; at %s the last comparisons were %+v", patience, now, last)
 }
 
 // compared is a comparison of the bank's statement, as operators read it.
@@ -204,6 +205,63 @@ func (w *world) catchUp(ctx context.Context) error {
 		wait(ctx, rest)
 	}
 	return nil
+}
+
+// queue is a queue of jobs, as operators read it.
+type queue struct {
+	Kind   string
+	Due    int       // the jobs whose time has come and that no program runs
+	NextAt time.Time // zero if the queue is empty
+}
+
+// recheck gives the rechecks of failed payments the real time that they need after a far move of the clock. Thousands become due at the same
+// moment of Kobo's clock, and many of them run into time limits or find a provider that may not be asked for some real seconds. Those are
+// repeated after a few seconds of Kobo's clock. A far move at once would skip these repetitions.
+func (w *world) recheck(ctx context.Context) error {
+	const patience, rest, soon, least = 6 * time.Minute, 6 * time.Second, 40 * time.Minute, 30 * time.Second
+	for began := time.Now(); time.Since(began) < patience; {
+		now, err := w.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var list struct{ Queues []queue }
+		if err := w.by.data(ctx, 0, http.MethodGet, "jobs", nil, &list); err != nil {
+			return err
+		}
+		due, next := 0, time.Time{}
+		for _, q := range list.Queues {
+			if q.Kind == operation.RecheckJob || q.Kind == operation.AttemptJob {
+				due += q.Due
+				if next.IsZero() || !q.NextAt.IsZero() && q.NextAt.Before(next) {
+					next = q.NextAt
+				}
+			}
+		}
+		switch {
+		case due > 0 || !next.IsZero() && next.Before(now): // some wait, or are under way
+		case next.IsZero() || next.Sub(now) > soon:
+			return nil
+		default:
+			wait(ctx, rest)
+			if err := w.advance(ctx, max(next.Sub(now), least)); err != nil {
+				return err
+			}
+		}
+		if !wait(ctx, retry) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// clock returns the time of Kobo's clock.
+func (w *world) clock(ctx context.Context) (time.Time, error) {
+	var now struct{ Now time.Time }
+	a, err := w.fleet.send(ctx, http.MethodGet, "/sandbox/clock", nil)
+	if err == nil {
+		err = a.into(&now)
+	}
+	return now.Now, err
 }
 
 func (w *world) advance(ctx context.Context, by time.Duration) error {
