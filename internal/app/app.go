@@ -227,8 +227,8 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	longestCall, _ := a.deadlines()
 	a.Shop = vtu.New(vtu.Config{
-		Call: longestCall, MovesHeld: a.movesHeld.Load,
-		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
+		Call: longestCall,
+		DB:   a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
 		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, MostLoss: a.cfg.VTU.MostLoss, Audit: a.Operators.RecordIn, Note: a.Operators.NoteIn,
 	})
 	a.Payouts = payout.New(payout.Config{

@@ -25,6 +25,10 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 		return provider.Answer{Code: "unread"}
 	}
 	a := b.Requery(ctx, provider.Sale{Reference: o.OurReference(), Begun: o.CreatedAt, Kind: p.Type, Theirs: o.ProviderReference})
+	if a.Outcome == provider.Rejected && !a.Found && o.ProviderReference != "" && s.Operations.MayRepeat(o) {
+		// The biller may have refused the repetition, whose id this is, and have carried out the request before it.
+		return provider.Answer{Code: codeRepetition, Message: a.Message}
+	}
 	if !a.Missing && !a.Found {
 		return s.unlessMoved(ctx, o, p.Type, a)
 	}

@@ -8,27 +8,29 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// codeMoved is the code of a purchase that a further biller may have made before a restore.
-const codeMoved = "moved"
-
-// held reports whether the database was restored, and operators have not ended the hold.
-func (s *Shop) held() bool { return s.MovesHeld != nil && s.MovesHeld() }
+// These are the codes of a purchase that a further biller may have made before a restore, and of one of which only a refused
+// repetition is known.
+const (
+	codeMoved      = "moved"
+	codeRepetition = "repetition_refused"
+)
 
 // first makes the first call of a purchase. After a restore the database does not know the attempts
-// that were made since the backup, so a repeated order may be delivered already. While moves are held,
-// first asks the other billers before it calls. A refusal decides nothing then (operation.Service.Restored):
+// that were made since the backup, so a repeated order may be delivered already. If the purchase may be a
+// repetition, first asks the other billers before it calls. A refusal decides nothing then (operation.Service.Restored):
 // the resolver asks the biller.
 func (s *Shop) first(ctx context.Context, o operation.Operation, b basket) provider.Answer {
-	if s.held() && s.movedBefore(ctx, o, b.Type, false) {
+	if s.Operations.MayRepeat(o) && s.movedBefore(ctx, o, b.Type, false) {
 		return provider.Answer{Code: codeMoved}
 	}
 	return s.Billers[o.Provider].Pay(ctx, b.request(o))
 }
 
-// unlessMoved returns the biller's reply about a purchase. While moves are held, a reply that would
-// refund the purchase decides nothing if a further biller may have made the purchase before the restore.
+// unlessMoved returns the biller's reply about a purchase. A reply that would refund a purchase from before the end
+// of a hold of moves decides nothing if a further biller may have made the purchase before the restore. Operators may
+// end the hold while purchases are open, so its end does not change that.
 func (s *Shop) unlessMoved(ctx context.Context, o operation.Operation, kind provider.ServiceKind, a provider.Answer) provider.Answer {
-	if s.held() && o.Refundable(a) && s.movedBefore(ctx, o, kind, true) {
+	if s.Operations.MayRepeat(o) && o.Refundable(a) && s.movedBefore(ctx, o, kind, true) {
 		return provider.Answer{Code: codeMoved}
 	}
 	return a

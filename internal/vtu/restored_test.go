@@ -12,8 +12,13 @@ import (
 
 // restored makes the database a restored one, whose moves are held.
 func (s *street) restored() {
-	yes := func() bool { return true }
-	s.MovesHeld, s.operations.Restored = yes, yes
+	s.operations.Restored = func() bool { return true }
+}
+
+// allowed makes the database a restored one. Operators have ended the hold of moves while purchases of before are open.
+func (s *street) allowed() {
+	until := s.clock.Now().Add(time.Second)
+	s.operations.RestoredUntil = func() time.Time { return until }
 }
 
 // lost delivers a purchase at Safe Haven under a reference, as before a restore. The sandbox knows the
@@ -76,29 +81,36 @@ func TestARepetitionOfAMovedPurchaseIsNotSent(t *testing.T) {
 // but the purchase is not refunded, because the second biller has delivered it.
 func TestAPurchaseThatMovedAfterTheBackupIsNotRefunded(t *testing.T) {
 	for _, lookup := range []string{provider.Proven, provider.Unproven} {
-		onStreet(t, lookup, "*=vtpass>safehaven", func(t *testing.T, s *street) {
-			backup := func() operation.Operation {
-				order, done := s.order(), make(chan struct{})
-				s.stage()["vtpass"] = plot{story: unreachable, crash: after}
-				go func() { defer close(done); s.airtime(topUp)(order) }()
-				<-done
-				o, err := s.operations.FindByKey(t.Context(), s.company, vtu.Kind, order.IdempotencyKey)
-				s.must(err)
-				return o
-			}
-			o, never := backup(), backup()
-			s.lost(o.AttemptReference(2))
-			s.restored()
-			held := s.balance()
-			if o = s.resolve(o, 80*time.Hour); o.State != vtu.Pending || s.balance() != held || s.cases(o) != string(operation.Unresolved) {
-				t.Errorf("%s: delivered, but %s, cases %q", lookup, o.State, s.cases(o))
-			}
-			want := map[string]operation.State{provider.Proven: vtu.Failed, provider.Unproven: vtu.Pending}[lookup]
-			if never = s.resolve(never, 80*time.Hour); never.State != want {
-				t.Errorf("%s: never delivered, but %s, cases %q", lookup, never.State, s.cases(never))
-			}
-		})
+		for name, begins := range map[string]func(s *street){"held": (*street).restored, "the hold has ended": (*street).allowed} {
+			t.Run(lookup+", "+name, func(t *testing.T) { movedAfterTheBackup(t, lookup, begins) })
+		}
 	}
+}
+
+// movedAfterTheBackup runs one case of the test above.
+func movedAfterTheBackup(t *testing.T, lookup string, begins func(s *street)) {
+	onStreet(t, lookup, "*=vtpass>safehaven", func(t *testing.T, s *street) {
+		backup := func() operation.Operation {
+			order, done := s.order(), make(chan struct{})
+			s.stage()["vtpass"] = plot{story: unreachable, crash: after}
+			go func() { defer close(done); s.airtime(topUp)(order) }()
+			<-done
+			o, err := s.operations.FindByKey(t.Context(), s.company, vtu.Kind, order.IdempotencyKey)
+			s.must(err)
+			return o
+		}
+		o, never := backup(), backup()
+		s.lost(o.AttemptReference(2))
+		begins(s)
+		held := s.balance()
+		if o = s.resolve(o, 80*time.Hour); o.State != vtu.Pending || s.balance() != held || s.cases(o) != string(operation.Unresolved) {
+			t.Errorf("%s: delivered, but %s, cases %q", lookup, o.State, s.cases(o))
+		}
+		want := map[string]operation.State{provider.Proven: vtu.Failed, provider.Unproven: vtu.Pending}[lookup]
+		if never = s.resolve(never, 80*time.Hour); never.State != want {
+			t.Errorf("%s: never delivered, but %s, cases %q", lookup, never.State, s.cases(never))
+		}
+	})
 }
 
 // Before the restore the purchase moved from VTpass to Safe Haven. Then operators put Safe Haven first.
@@ -128,4 +140,26 @@ func TestARepetitionAsksTheOtherBillerAboutItsFirstAttempt(t *testing.T) {
 			t.Error("sold by vtpass too")
 		}
 	})
+}
+
+// After a restore the biller takes a repetition, gives it an id, and refuses it later. Only that id is found then. What the biller made
+// of the request before the restore is not known, so nothing is refunded.
+func TestARefusedRepetitionSaysNothingAboutTheRequestBefore(t *testing.T) {
+	for name, want := range map[string]operation.State{"restored": vtu.Pending, "not restored": vtu.Failed} {
+		t.Run(name, func(t *testing.T) {
+			onStreet(t, provider.Proven, "*=safehaven", func(t *testing.T, s *street) {
+				if want == vtu.Pending {
+					s.allowed()
+				}
+				s.Billers["safehaven"] = puppet{Biller: s.haven, pay: func(context.Context, provider.Purchase) provider.Answer {
+					return provider.Answer{Code: "09", Reference: "theirs"}
+				}, requery: func(_ context.Context, sale provider.Sale) provider.Answer {
+					return provider.Answer{Outcome: provider.Rejected, Code: "failed", Reference: sale.Theirs}
+				}}
+				if o := s.resolve(s.buy(""), 80*time.Hour); o.State != want {
+					t.Errorf("%s, cases %q", o.State, s.cases(o))
+				}
+			})
+		})
+	}
 }

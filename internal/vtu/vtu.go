@@ -128,8 +128,6 @@ type Config struct {
 	Call time.Duration
 	// MostLoss is the percentage by which a further biller's price may exceed what the company pays.
 	MostLoss int
-	// MovesHeld reports whether purchases must not move, because the database was restored. It may be nil.
-	MovesHeld func() bool
 	// Audit appends a line to the audit log in the caller's transaction. It may be nil.
 	Audit func(ctx context.Context, q db.Querier, action, subject string, details map[string]string) error
 	// Note does the same as Audit for an act of an operator.
