@@ -63,7 +63,7 @@ func (s *Service) knownNow(ctx context.Context, o Operation, a provider.Answer) 
 	for {
 		after := o.answered(a, s.clock.Now())
 		after.Missing = 0
-		u, err := s.replyUnit(ctx, o, after, &o.Polls)
+		u, err := s.replyUnit(ctx, o, after, &o)
 		if err != nil {
 			return o, err
 		}

@@ -133,3 +133,28 @@ func TestAskingDecidesBesideACase(t *testing.T) {
 		}
 	})
 }
+
+// The resolver has asked, and is slow to write "no such reference". Meanwhile an operator's question finds the operation.
+func TestASlowAbsenceDoesNotHideWhatAnOperatorHasFound(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(missing)
+		o := p.unknown()
+		p.clock.Advance(20 * time.Minute)
+		p.poll(o)
+		p.clock.Advance(25 * time.Second)
+		p.poll(o)
+		p.clock.Advance(31 * time.Second)
+		p.answer = func(operation.Operation) provider.Answer {
+			p.says(provider.Answer{Found: true, Code: "pending", Reference: "theirs"})
+			if _, err := p.askNow(o); err != nil {
+				t.Error(err)
+			}
+			p.says(missing)
+			return missing
+		}
+		p.poll(o)
+		if now := p.stands(o, operation.Pending); now.Missing != 0 || now.ProviderReference != "theirs" {
+			t.Errorf("afterwards: %+v", now)
+		}
+	})
+}

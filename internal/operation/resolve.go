@@ -41,7 +41,7 @@ func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 
 // heard writes the reply to a requery, and returns the time of the next requery.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
-	now, steady, gap, polls := s.clock.Now(), s.steady.Since(), s.gap(), o.Polls
+	now, steady, gap, asked := s.clock.Now(), s.steady.Since(), s.gap(), o
 	a, err := s.held(ctx, o, o.ordered(a))
 	if err != nil {
 		return time.Time{}, err
@@ -67,7 +67,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 			return time.Time{}, err
 		}
 		if !known {
-			return s.absent(ctx, o, a, polls)
+			return s.absent(ctx, o, a, asked)
 		}
 	}
 	if a.Outcome != provider.Unknown {
@@ -85,7 +85,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		}
 	}
 	if a.Missing {
-		after, err = s.writeAbsence(ctx, o, after, polls)
+		after, err = s.writeAbsence(ctx, o, after, asked)
 	} else {
 		after, err = s.write(ctx, o, after, nil)
 	}
@@ -146,22 +146,22 @@ func (s *Service) differs(ctx context.Context, o Operation, a provider.Answer) e
 
 // absent sets an operation to FAILED because its provider has no record of it. The same commit
 // adds the RecheckJob. It returns the time of the next requery if another worker has asked meanwhile.
-func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer, polls int64) (time.Time, error) {
+func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer, asked Operation) (time.Time, error) {
 	a.Outcome, a.Message = provider.Rejected, noRecord
 	after := o.concluded(a, s.clock.Now())
 	after.NextAt = after.UpdatedAt.Add(firstRecheck)
-	now, err := s.writeAbsence(ctx, o, after, polls)
+	now, err := s.writeAbsence(ctx, o, after, asked)
 	if err != nil || now.State != Pending {
 		return time.Time{}, err
 	}
 	return now.NextAt, nil
 }
 
-// writeAbsence writes the reply "no such reference", if the operation has had this number of requeries before
-// it. Otherwise another worker has asked meanwhile, perhaps later, and the provider may have found the
-// reference. Then the reply does not count. A worker whose lease is lost may wait for its reply that long.
-func (s *Service) writeAbsence(ctx context.Context, o, after Operation, polls int64) (Operation, error) {
-	u, err := s.replyUnit(ctx, o, after, &polls)
+// writeAbsence writes the reply "no such reference", if the operation is still as it was when the provider was
+// asked. Otherwise another worker or an operator has asked meanwhile, perhaps later, and the provider may have
+// found the reference. Then the reply does not count. A worker whose lease is lost may wait for its reply that long.
+func (s *Service) writeAbsence(ctx context.Context, o, after, asked Operation) (Operation, error) {
+	u, err := s.replyUnit(ctx, o, after, &asked)
 	if err != nil {
 		return o, err
 	}

@@ -245,10 +245,11 @@ func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.
 
 // believed returns the reply to a first call. In a restored database a refusal decides nothing: the provider
 // may have carried out the same reference in the lost time, and refuse the repetition before it looks at the
-// reference. The resolver then asks the provider about the reference.
+// reference. The resolver then asks the provider about the reference. It does not ask about the id of the
+// refusal, which is the repetition's.
 func (s *Service) believed(a provider.Answer) provider.Answer {
 	if a.Outcome == provider.Rejected && !a.Reversed && s.Restored != nil && s.Restored() {
-		a.Outcome, a.Unstarted = provider.Unknown, false
+		a.Outcome, a.Unstarted, a.Reference = provider.Unknown, false, ""
 	}
 	return a
 }
@@ -310,10 +311,9 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (O
 	return o, err
 }
 
-// replyUnit returns the unit that writes a reply, with its row of the history. Parameter polls is that of
-// outcomeUnit.
-func (s *Service) replyUnit(ctx context.Context, o, after Operation, polls *int64) (ledger.Unit, error) {
-	u, err := s.outcomeUnit(ctx, after, polls)
+// replyUnit returns the unit that writes a reply, with its row of the history. See outcomeUnit for asked.
+func (s *Service) replyUnit(ctx context.Context, o, after Operation, asked *Operation) (ledger.Unit, error) {
+	u, err := s.outcomeUnit(ctx, after, asked)
 	if err == nil && (after.State == Pending || o.Outcome != "") {
 		u.Append(after.lastAnswer())
 	}
@@ -322,13 +322,13 @@ func (s *Service) replyUnit(ctx context.Context, o, after Operation, polls *int6
 
 // outcomeUnit returns the unit of step three. It has the operation's transition. For a final
 // state it also has the transfers out of clearing and the effects of the kind, and removes the
-// resolver's job. If polls is set, the ledger refuses the unit unless the operation has had this number of
-// requeries.
-func (s *Service) outcomeUnit(ctx context.Context, after Operation, polls *int64) (ledger.Unit, error) {
+// resolver's job. If asked is set, the ledger refuses the unit if the provider has said
+// something new since the operation was asked.
+func (s *Service) outcomeUnit(ctx context.Context, after Operation, asked *Operation) (ledger.Unit, error) {
 	u := ledger.For(after.Company)
 	t := u.Transition(operations.Record(after), string(Pending)).Expect("attempt", after.Attempt)
-	if polls != nil {
-		t.Expect("polls", *polls)
+	if asked != nil {
+		t.Expect("polls", asked.Polls).Expect("missing", asked.Missing).Expect("provider_reference", asked.ProviderReference)
 	}
 	if after.State == Pending {
 		return u, nil
