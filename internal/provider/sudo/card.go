@@ -197,7 +197,7 @@ func (p *Plug) SetCardStatus(ctx context.Context, cardID string, to provider.Car
 	return judge(p.once(ctx, p.client, http.MethodPut, cardPath(cardID), body), func(e envelope) claim {
 		var c cardRecord
 		ours := e.into(&c) && string(c.ID) == cardID && c.card().Status == to
-		return claim{done: ours, open: !ours}
+		return claim{done: ours, open: !ours, silent: !ours}
 	})
 }
 

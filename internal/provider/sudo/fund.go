@@ -47,21 +47,30 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 	return judge(p.once(ctx, p.client, http.MethodPost, "/accounts/transfer", body), func(e envelope) claim {
 		var t transfer
 		if !e.into(&t) && !e.empty() {
-			return claim{open: true}
+			return claim{open: true, silent: true}
 		}
 		return t.claim() // Sudo's documentation shows an empty object for a success
 	})
 }
 
 // RequeryFunding asks for the transfer by Sudo's id, if the id is known. If Sudo's reply gives no
-// outcome, RequeryFunding searches the list of our account at Sudo.
+// outcome, RequeryFunding searches the list of our account at Sudo. If the request may be older, a failed
+// transfer is only the last one of its reference, so the list decides.
 func (p *Plug) RequeryFunding(ctx context.Context, f provider.CardFunding) provider.Answer {
+	var refused provider.Answer
 	if f.Issued != "" {
-		if a := p.byID(ctx, f); a.Outcome != provider.Unknown || a.Code == "pending" {
+		switch a := p.byID(ctx, f); {
+		case a.Outcome == provider.Rejected && f.Earlier:
+			refused = a
+		case a.Outcome != provider.Unknown || a.Code == "pending":
 			return a
 		}
 	}
-	return p.scan(ctx, f)
+	a := p.scan(ctx, f)
+	if a.Missing && refused.Outcome == provider.Rejected {
+		return refused
+	}
+	return a
 }
 
 func (p *Plug) byID(ctx context.Context, f provider.CardFunding) provider.Answer {
@@ -114,14 +123,17 @@ const (
 	mostPages, mostOfAll = 50, 500
 )
 
-// notListed is the code of a reply about a funding that is not on the part of the list that was read.
-const notListed = "not_listed"
+// These are the codes of replies about a funding that is not on the part of the list that was read, and about one that came back.
+const (
+	notListed    = "not_listed"
+	codeReversed = "reversed"
+)
 
 // scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
-// time before the funding was recorded. If the request may be older, and is not there, scan reads the whole list.
+// time before the funding was recorded. If the request may be older, and is not there or has failed there, scan reads the whole list.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
 	a := p.scanSince(ctx, f, f.Since.Add(-slack))
-	if f.Earlier && a.Code == notListed {
+	if f.Earlier && (a.Code == notListed || a.Outcome == provider.Rejected && a.Code != codeReversed) {
 		return p.scanSince(ctx, f, time.Time{})
 	}
 	return a
@@ -129,13 +141,14 @@ func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer
 
 // scanSince looks for a funding on the list, back to the time since, or on the whole list if since is zero. A debit with our
 // reference and amount is a success, unless a credit with the same reference and amount returned the money. Such a credit is
-// newer than the debit, so behind the debit the list need not be read.
+// newer than the debit, so behind the debit the list need not be read. It is read on behind a debit that failed if the request
+// may be older, because an earlier debit of the same reference may be a success.
 //
 // A funding that is not on the list counts as missing only under two conditions: the list was read
 // without a gap, and Config.CompleteList is set. Without the setting it proves nothing, because
 // Sudo's documentation does not state that the lines contain our reference.
 func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time.Time) provider.Answer {
-	var found, back, odd *transfer
+	var found, failed, back, odd *transfer
 	complete, err := p.lines(ctx, since, func(t transfer) (until time.Time) {
 		switch {
 		case !t.names(f.Reference):
@@ -143,6 +156,8 @@ func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time
 			odd = &t
 		case lower(t.Type) == "credit":
 			back = &t
+		case f.Earlier && t.answer().Outcome == provider.Rejected:
+			failed = &t
 		default:
 			found = &t
 			until = provider.Instant(t.CreatedAt).Add(-slack)
@@ -153,11 +168,13 @@ func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time
 	case odd != nil:
 		return provider.Answer{Code: "contradiction", Message: "The transfer is listed with another amount"}
 	case found != nil && back != nil:
-		return provider.Answer{Outcome: provider.Rejected, Code: "reversed", Message: "The transfer was reversed", Reference: string(found.ID)}
+		return provider.Answer{Outcome: provider.Rejected, Code: codeReversed, Message: "The transfer was reversed", Reference: string(found.ID)}
 	case found != nil && complete:
 		return found.answer()
 	case err != nil:
 		return provider.Answer{Code: err.Code, Message: err.Message}
+	case failed != nil && complete:
+		return failed.answer()
 	case complete && p.cfg.CompleteList:
 		return provider.Answer{Missing: true, Code: notListed, Message: "The transfer is not on the list"}
 	}
@@ -165,9 +182,9 @@ func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time
 }
 
 // lines calls see with each line of our account's list, back to the time since. If see returns a later time, it reads back to that. It returns whether
-// the list was read without a gap. A list that is not sorted newest first is read to its end, and so is any list if since is zero.
+// the list was read without a gap. A new line moves the pages while they are read, so a line may be on two pages: lines calls see once for it. A list that is not sorted newest first is read to its end, and so is any list if since is zero.
 func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (until time.Time)) (complete bool, why *provider.Error) {
-	sorted, last, most := true, time.Time{}, mostPages
+	sorted, last, most, known := true, time.Time{}, mostPages, map[[5]text]bool{}
 	if since.IsZero() {
 		most = mostOfAll
 	}
@@ -178,6 +195,11 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (u
 			return false, provider.AsError(p.Name(), err)
 		}
 		for _, t := range rows {
+			name := [5]text{t.ID, t.Type, t.CreatedAt, t.Reference, t.Narration}
+			if t.ID != "" && known[name] {
+				continue
+			}
+			known[name] = true
 			at := provider.Instant(t.CreatedAt)
 			sorted = sorted && !at.IsZero() && (last.IsZero() || !at.After(last))
 			last = at

@@ -7,13 +7,16 @@ import (
 )
 
 // These response codes have the meanings that are usual between Nigerian banks. A code that is
-// neither here nor in declines decides nothing.
+// in none of the lists decides nothing.
 const (
 	approved = "00"
 	repeated = "94" // this reference was used before
 )
 
-var declines = provider.Words("03 05 07 12 13 14 30 51 57 58 61 65")
+var (
+	declines = provider.Words("03 05 07 12 13 14 30 51 57 58 61 65")
+	unsure   = provider.Words("01 09 68 91 96") // the outcome is open
+)
 
 // These statuses have a definite meaning. Any other status decides nothing.
 var (
@@ -28,13 +31,13 @@ type claim struct {
 	done      bool // the data by itself means success
 	silent    bool // the data states nothing, which does not prevent a success
 	undone    bool // the data by itself means failure
-	open      bool // the data leaves the outcome open
+	open      bool // the data leaves the outcome open; with silent, because it could not be read
 }
 
 // judge derives the outcome of a request from the reply. It reads the HTTP status and the
 // statusCode in the body. Then it reads the response code and the claim of the data. A 4xx is a
-// refusal, as Sudo's documentation states. A repeated reference is an exception, since an earlier
-// call may have been carried out.
+// refusal, as Sudo's documentation states, unless the same reply says that the outcome is open or a success.
+// A repeated reference is an exception too, since an earlier call may have been carried out.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -53,7 +56,8 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	case response == repeated || status == http.StatusConflict || provider.Repeated(a.Message):
 		a.Code, a.Reference = provider.CodeDuplicate, ""
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
-		if !c.done && response != approved { // nothing in the same reply contradicts the refusal
+		isOpen := unsure[response] || c.open && !c.silent
+		if !c.done && response != approved && !isOpen { // nothing in the same reply contradicts the refusal
 			a.Outcome = provider.Rejected
 		}
 	case status >= 300:

@@ -86,6 +86,9 @@ func TestWhatAnAnswerToAFundingMeans(t *testing.T) {
 		`200 {"statusCode":200,"responseCode":"57","data":{"status":"Completed"}}`:            "unknown 57",
 		`200 {"statusCode":200,"responseCode":"68","data":{}}`:                                "unknown 68",
 		`200 {"statusCode":400,"message":"Insufficient funds"}`:                               "rejected 400",
+		`400 {"statusCode":400,"responseCode":"68","message":"Response received too late"}`:   "unknown 68",
+		`200 {"statusCode":400,"data":{"status":"Pending","_id":"t1"}}`:                       "unknown 400",
+		`400 {"statusCode":400,"data":[{"property":"amount"}]}`:                               "rejected 400",
 		`200 {"statusCode":500,"message":"oops"}`:                                             "unknown 500",
 		`400 {"statusCode":400,"message":[{"property":"amount","constraints":{"a":"x"}}]}`:    "rejected 400",
 		`400 {"statusCode":400,"responseCode":"00","message":"odd"}`:                          "unknown 00",
@@ -198,6 +201,47 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	s, p = serve(t, func(c *Config) { c.CompleteList = true }, append(older, older[0], older[1], paid, page("2029-11-30T00:00:00.000Z"), `500 {}`)...)
 	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f1" {
 		t.Errorf("an older request: %+v after %s", a, s.path)
+	}
+}
+
+// After a restore a request may be older than its operation. A failed repetition of it does not say what became of it.
+func TestAFailedRepetitionDoesNotHideAnEarlierSuccess(t *testing.T) {
+	entry := func(id, at, status string) string {
+		return fmt.Sprintf(`{"_id":%q,"type":"Debit","paymentReference":%q,"amount":5000,"status":%q,"createdAt":%q}`, id, reference, status, at)
+	}
+	refused, paid := entry("t2", "2030-01-02T00:00:01.000Z", "Failed"), entry("t1", "2029-12-01T00:00:00.000Z", "Completed")
+	transfer := `200 {"data":` + refused + `}`
+	for name, c := range map[string]struct {
+		earlier bool
+		issued  string
+		answers []string
+		want    string
+	}{
+		"on the list":            {true, "", []string{listed(refused, paid)}, "confirmed t1"},
+		"by its id":              {true, "t2", []string{transfer, listed(refused, paid)}, "confirmed t1"},
+		"the only one":           {true, "t2", []string{transfer, listed(refused)}, "rejected t2"},
+		"on no list":             {true, "t2", []string{transfer, listed()}, "rejected t2"},
+		"the list is not read":   {true, "t2", []string{transfer, `503 {}`}, "unknown "},
+		"it can be no older one": {false, "t2", []string{transfer, `503 {}`}, "rejected t2"},
+	} {
+		_, p := serve(t, func(c *Config) { c.CompleteList = true }, c.answers...)
+		f := funding()
+		f.Earlier, f.Issued = c.earlier, c.issued
+		a := p.RequeryFunding(t.Context(), f)
+		if got := a.Outcome.String() + " " + a.Reference; got != c.want {
+			t.Errorf("%s: %s, want %s: %+v", name, got, c.want, a)
+		}
+	}
+}
+
+// A new line moves the pages of the list while they are read, so the last line of a page is on the next page too.
+func TestALineOnTwoPagesCountsOnce(t *testing.T) {
+	rows := strings.Repeat(`{"_id":"","createdAt":"2030-01-03T00:00:00.000Z"},`, pageSize-1)
+	back := strings.Replace(line("Credit", "narration", "Refund of c1", "1200.50", "Completed"), "2030-01-02", "2030-01-03", 1)
+	_, p := serve(t, nil, `200 {"data":[`+rows+back+`],"pagination":{"pages":"2"}}`, `200 {"data":[`+back+`],"pagination":{"pages":"2"}}`)
+	got, is, err := p.ReturnedBalance(t.Context(), "c1", time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC))
+	if err != nil || !is || got.Decimal() != "1200.50" {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 
