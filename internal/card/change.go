@@ -103,7 +103,7 @@ func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row 
 	window, cancel := context.WithTimeout(ctx, s.Window)
 	defer cancel()
 	if row.status == provider.CardCanceled && row.left == unknownBalance {
-		if left, err := by.CardBalance(window, c.ProviderCardID); err != nil {
+		if left, err := balanceBefore(window, by, c.ProviderCardID); err != nil {
 			s.Log.Warn("the balance of a card was not read before its termination", "company", c.Company, "card", c.ID, "error", err)
 		} else if err := s.remember(ctx, &row, left); err != nil {
 			return Card{}, err
@@ -120,6 +120,20 @@ func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row 
 		}
 	}
 	return s.endChange(ctx, by, c, row, answer, key)
+}
+
+// balanceBefore reads the balance of a card that is about to end. An earlier request may have ended it already, and swept its balance,
+// so the card must still be there after the balance was read.
+func balanceBefore(ctx context.Context, by provider.Issuer, cardID string) (money.Kobo, error) {
+	left, err := by.CardBalance(ctx, cardID)
+	if err != nil {
+		return 0, err
+	}
+	seen, err := by.Card(ctx, cardID)
+	if err == nil && (seen.ID != cardID || seen.Status == provider.CardCanceled) {
+		err = errors.New("the card has ended by now")
+	}
+	return left, err
 }
 
 // remember stores what was on a card before its termination. If the issuer did not say it, the amount stays unknown.

@@ -278,6 +278,74 @@ func TestAnEmptyOrUnknownBalance(t *testing.T) {
 	})
 }
 
+// The first run ends the card, and its answer is lost. The second run reads a balance that is swept by then.
+func TestASweptBalanceIsNotTheBalanceBefore(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.broken, w.issuer.change, w.issuer.made, w.issuer.left = errors.New("away"), provider.Answer{Code: provider.CodeTimeout}, true, 650*money.Naira
+		_, err := w.set(c.ID, provider.CardCanceled)
+		w.refused(err, changing)
+		w.issuer.broken, w.issuer.left = nil, 0
+		w.forward(time.Hour)
+		_, err = w.CompleteChange(t.Context(), job.Job{Company: w.company, Kind: card.ChangeJob, Subject: c.ID})
+		must(t, err)
+		j := w.job(c.ID)
+		w.forward(2 * time.Hour)
+		_, err = w.Returned(t.Context(), j)
+		must(t, err)
+		w.has("CARD_BALANCE ₦0.00")
+	})
+}
+
+// A notice without a balance does not hide the balance that Kobo has read before the termination.
+func TestANoticeWithoutABalanceSaysNothing(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.left = 650 * money.Naira
+		_, err := w.set(c.ID, provider.CardCanceled)
+		must(t, err)
+		must(t, w.Notified(t.Context(), "sudo", provider.CardNotice{Kind: provider.CardEnded, ID: "e1", Word: "card.terminated", Card: c.ProviderCardID}))
+		j := w.job(c.ID)
+		w.forward(2 * time.Hour)
+		_, err = w.Returned(t.Context(), j)
+		must(t, err)
+		w.has("CARD_BALANCE ₦650.00")
+	})
+}
+
+// A terminated card gets no money. A funding that is open when the card ends is waited for, and then operators are asked.
+func TestATerminatedCardIsNotFunded(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.answer = provider.Answer{Code: provider.CodeTimeout}
+		late, err := w.fund(c.ID, 200*money.Naira)
+		must(t, err)
+		w.issuer.answer = provider.Answer{Outcome: provider.Confirmed}
+		_, err = w.set(c.ID, provider.CardCanceled)
+		must(t, err)
+		_, err = w.fund(c.ID, 100*money.Naira)
+		w.refused(err, "Card is terminated")
+		if seen, err := w.Preview(t.Context(), card.Order{Company: w.company, CardID: c.ID, Amount: 100 * money.Naira}); err != nil || seen.WouldSucceed {
+			t.Errorf("a preview: %+v, %v", seen, err)
+		}
+		j := w.job(c.ID)
+		w.forward(2 * time.Hour)
+		w.issuer.back = 650 * money.Naira
+		next, err := w.Returned(t.Context(), j)
+		must(t, err)
+		if next.IsZero() {
+			t.Error("the open funding is not waited for")
+		}
+		w.poll(late.Reference)
+		_, err = w.Returned(t.Context(), j)
+		must(t, err)
+		w.has("CARD_BALANCE ₦0.00")
+	})
+}
+
 func TestTheUsesOfACardAreListed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

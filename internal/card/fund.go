@@ -149,8 +149,15 @@ const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
 
-// fund writes the operation, calls the issuer and writes the outcome.
+// fund writes the operation, calls the issuer and writes the outcome. It begins nothing for a terminated card.
 func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
+	if c.Status == string(provider.CardCanceled) {
+		f, err := s.Funding(ctx, op.Company, op.ID) // of an earlier request with the same key
+		if fault.Is(err, fault.Missing) {
+			err = errEnded
+		}
+		return f, err
+	}
 	for range tries {
 		op = s.Operations.Start(op)
 		err := s.begin(ctx, c, op, key)
@@ -330,6 +337,8 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	}
 	var why error
 	switch {
+	case c.Status == string(provider.CardCanceled):
+		why = errEnded
 	case err == nil && !o.Keyed:
 		why = Confirming(reference)
 	case taken:

@@ -30,13 +30,20 @@ const (
 // If a line on the list of that account names the card, Returned credits the company. Otherwise
 // the issuer's notice, or the balance before the termination, says how much is left. This amount is a
 // claim and no proof, so after an hour a case asks two operators.
+//
+// A funding of the card may be open at the termination. Returned waits for its outcome. If the money has reached the card, nobody knows
+// how much of it was swept, so a case asks the operators.
 func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err error) {
 	c, by, err := s.atIssuer(ctx, j.Company, j.Subject)
 	if err != nil {
 		return time.Time{}, err
 	}
+	open, late, err := s.lateFundings(ctx, c, j.CreatedAt)
+	if err != nil || open {
+		return s.Clock.Now().Add(returnPause), err
+	}
 	back, listed, err := by.ReturnedBalance(ctx, c.ProviderCardID, j.CreatedAt)
-	if err == nil && listed && back > 0 {
+	if err == nil && listed && back > 0 && !late {
 		return time.Time{}, s.giveBack(ctx, c, back)
 	}
 	if err != nil {
@@ -47,6 +54,9 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 		return now.Add(returnPause), nil
 	}
 	left, err := s.leftOn(ctx, c)
+	if late {
+		left = unknownBalance
+	}
 	if err != nil || left == 0 {
 		return time.Time{}, err
 	}
@@ -103,17 +113,35 @@ func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Fi
 	return s.Settlements.CreditUnit(ctx, k.Company, s.returned(c, k.Amount), f.TargetID)
 }
 
-// leftOn returns what was left on a terminated card: what the issuer's notice says, or else the balance
-// before the termination, or unknownBalance.
+// leftOn returns what was left on a terminated card: what the issuer's notice says or the balance before the termination, whichever is
+// larger, or unknownBalance. A notice of 0 may come after the money was swept, or have no balance, so it alone says nothing.
 func (s *Service) leftOn(ctx context.Context, c stored) (money.Kobo, error) {
 	told, err := s.toldLeft(ctx, c)
-	if !errors.Is(err, db.ErrNone) {
-		return told, err
+	if errors.Is(err, db.ErrNone) || err == nil && told <= 0 {
+		told, err = unknownBalance, nil
+	}
+	if err != nil {
+		return 0, err
 	}
 	row, err := s.findChange(ctx, c.Company, c.ID)
 	switch {
 	case errors.Is(err, db.ErrNone), err == nil && row.status != provider.CardCanceled:
-		return unknownBalance, nil // the card was terminated at the issuer
+		return told, nil // the card was terminated at the issuer
 	}
-	return row.left, err
+	return max(told, row.left), err
+}
+
+// lateFundings reports whether a funding of a terminated card has no outcome yet, and whether one became a success after the card ended.
+func (s *Service) lateFundings(ctx context.Context, c stored, ended time.Time) (open, late bool, err error) {
+	const longest = 96 * time.Hour // after three days without an outcome operators decide
+	references, err := s.fundingsSince(ctx, c.Company, c.ID, ended.Add(-longest))
+	for _, reference := range references {
+		var o operation.Operation
+		if o, err = s.Operations.Find(ctx, c.Company, reference); err != nil {
+			return false, false, err
+		}
+		open = open || o.State == operation.Pending
+		late = late || o.State == operation.Success && o.UpdatedAt.After(ended)
+	}
+	return open, late, err
 }

@@ -214,6 +214,12 @@ func (s *Service) openFundings(ctx context.Context, company, cardID string) ([]s
 		WHERE company_id = $1 AND card_id = $2 AND state = 'OPEN' ORDER BY created_at, id`, company, cardID)
 }
 
+// fundingsSince returns the references of the fundings of a card that are open, or began after an instant.
+func (s *Service) fundingsSince(ctx context.Context, company, cardID string, since time.Time) ([]string, error) {
+	return db.All(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
+		WHERE company_id = $1 AND card_id = $2 AND (state = 'OPEN' OR created_at > $3) ORDER BY created_at, id`, company, cardID, clock.Micros(since))
+}
+
 func (s *Service) findChange(ctx context.Context, company, cardID string) (changeRow, error) {
 	return db.One(ctx, s.DB, changes.Scan,
 		`SELECT `+changeColumns+` FROM card_change WHERE company_id = $1 AND card_id = $2`, company, cardID)
