@@ -316,8 +316,8 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	if f.Outcome != Assigned && (f.Target != "" || f.TargetID != 0) {
 		return ledger.Unit{}, fault.New(fault.Refused, "A company and an account go with assigned only")
 	}
-	o, err := s.Find(ctx, c.Company, c.Subject)
-	if err != nil && !fault.Is(err, fault.Missing) {
+	o, err := s.about(ctx, c)
+	if err != nil {
 		return ledger.Unit{}, err
 	}
 	answer := provider.Answer{Code: ByOperator, Message: "Settled by an operator"}

@@ -363,3 +363,25 @@ func TestCasesAreListedNewestFirst(t *testing.T) {
 		}
 	})
 }
+
+// The first load of a card has the card's id. A case about the card, which is older, decides nothing about the load.
+func TestACaseAboutACardDoesNotDecideItsFirstLoad(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		cardID := id.New()
+		p.must(p.OpenCase(t.Context(), p.company, cardID, operation.Unresolved, "it is unknown whether the card was made"))
+		about := p.open()[0]
+		p.clock.Advance(time.Hour)
+		o := p.Start(operation.Operation{ID: cardID, Company: p.company, Kind: "test", Provider: "bank", SettlementID: 1, Amount: price, Fee: fee})
+		p.must(p.book.Commit(t.Context(), p.Unit(o, 1, "a test")))
+		o = p.run(o, provider.Answer{Code: provider.CodeTimeout})
+		for _, outcome := range []string{operation.FoundConfirmed, operation.FoundRejected} {
+			if _, err := p.resolve(about.ID, outcome, "the card was made", "ada"); !fault.Is(err, fault.Refused) {
+				t.Errorf("%s: %v", outcome, err)
+			}
+		}
+		if _, err := p.agree(about.ID, operation.Dismissed, "the card was made"); err != nil {
+			t.Error(err)
+		}
+		p.stands(o, operation.Pending)
+	})
+}
