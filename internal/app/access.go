@@ -90,7 +90,8 @@ func (a *App) readAccess(ctx context.Context) error {
 		return err
 	}
 	if a.movesHeld.Load() && !held {
-		a.restoredUntil.Store(clock.Micros(a.Clock.Now())) // by the clock of the operations, which the operator's command may not have
+		const ahead = time.Minute                                     // the clock of another program
+		a.restoredUntil.Store(clock.Micros(a.Clock.Now().Add(ahead))) // by the clock of the operations, which the operator's command may not have
 	}
 	a.movesHeld.Store(held)
 	a.shut.Store(whyClosed(d))

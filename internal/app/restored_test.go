@@ -66,7 +66,7 @@ func TestARestoreHoldsMoves(t *testing.T) {
 	if a.movesHeld.Load() {
 		t.Error("the hold did not end")
 	}
-	after := operation.Operation{CreatedAt: a.Clock.Now()}
+	after := operation.Operation{CreatedAt: a.Clock.Now().Add(time.Minute)}
 	if !a.Operations.MayRepeat(before) || a.Operations.MayRepeat(after) {
 		t.Errorf("after the hold: before %t, after %t", a.Operations.MayRepeat(before), a.Operations.MayRepeat(after))
 	}
