@@ -85,7 +85,9 @@ type DB struct {
 	heavyLimit time.Duration
 	signer     Signer
 	packs      atomic.Bool
+	fitted     atomic.Bool                 // Fits has read whether to pack
 	place      func(company string) string // of Pools.Place, or nil
+	twice      bool                        // of Pools.Twice
 }
 
 // CheckURL returns an error if Open does not understand the URL. It does not connect to the
@@ -114,7 +116,7 @@ func OpenWith(ctx context.Context, url string, pools Pools) (*DB, error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
 	}
-	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy), place: pools.Place}
+	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy), place: pools.Place, twice: pools.Twice}
 	var err error
 	if path, lite := SQLitePath(url); lite {
 		if pools.Replica != "" {

@@ -92,6 +92,9 @@ var orderEverywhere = []string{
 // Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant. It may run
 // fn several times. The context of a request that only reads (Reading) lets a replica answer.
 func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
+	if d.twice {
+		fn = twice(fn)
+	}
 	if laneOf(ctx) == reading {
 		if done, err := d.fromReplica(ctx, reading, planFreely, func(t *watchedTx) error { return fn(t) }); done {
 			return err
@@ -100,6 +103,16 @@ func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
 		return d.inSnapshot(ctx, d.snapshot, func(t *watchedTx) error { return fn(t) })
 	})
+}
+
+// twice returns a function that runs fn twice, if the first run has no error.
+func twice(fn func(q Querier) error) func(q Querier) error {
+	return func(q Querier) error {
+		if err := fn(q); err != nil {
+			return err
+		}
+		return fn(q)
+	}
 }
 
 func (d *DB) inSnapshot(ctx context.Context, begin func(context.Context) (tx, error), fn func(t *watchedTx) error) error {

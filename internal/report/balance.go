@@ -29,6 +29,7 @@ type DayBalance struct {
 func (s *Service) DayBalances(ctx context.Context, company string, settlementID int64, days int) ([]DayBalance, error) {
 	var out []DayBalance
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
+		out = nil // a snapshot may begin again
 		all, err := s.lastDays(ctx, q, company, settlementID, days)
 		if err != nil {
 			return err

@@ -21,6 +21,7 @@ func (s *Service) CaseLines(ctx context.Context, cases []operation.Case) (lines 
 		companies, subjects = append(companies, c.Company), append(subjects, c.Subject)
 	}
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
+		lines = nil // a snapshot may begin again
 		names, err := companyNames(ctx, q, companies)
 		if err != nil {
 			return err

@@ -73,10 +73,11 @@ func (f *flows) keep(k flowKey, sum flow) {
 // A program adds up each entry once, and then only the entries that are new. A call adds up so many entries that it stays short,
 // the newest first. If there are more, the days before them are left out, and isWhole is false: the next call goes on.
 func (s *Service) DayFlows(ctx context.Context, company string, settlementID int64, days int) (out []DayFlow, isWhole bool, err error) {
-	left := s.flows.most
 	inTime, stop := within(ctx, flowTime)
 	defer stop()
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
+		out, isWhole = nil, false // a snapshot may begin again
+		left := s.flows.most
 		all, err := s.lastDays(ctx, q, company, settlementID, days)
 		if err != nil {
 			return err

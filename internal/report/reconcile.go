@@ -111,6 +111,12 @@ type record struct {
 	corrected map[time.Time]money.Kobo
 }
 
+func (b record) copy() record {
+	b.paid, b.received = slices.Clone(b.paid), slices.Clone(b.received)
+	b.owners, b.late, b.corrected = maps.Clone(b.owners), maps.Clone(b.late), maps.Clone(b.corrected)
+	return b
+}
+
 // Reconcile compares a bank's statement with the operations, the credits and the ledger. The
 // statement begins on the day that contains from, and ends at to. Movements that happen during the
 // comparison are too young to be compared.
@@ -136,7 +142,11 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	// The statement may also name operations that are open, refused or old. The record lacks them,
 	// because they have no recent movement in the ledger. Read them too.
 	if names := missing(lines, ours); len(names) > 0 {
-		err = s.db.Snapshot(ctx, func(q db.Querier) error { return ours.find(ctx, q, name, names) })
+		known := ours
+		err = s.db.Snapshot(ctx, func(q db.Querier) error {
+			ours = known.copy() // a snapshot may begin again
+			return ours.find(ctx, q, name, names)
+		})
 		if err != nil {
 			return r, err
 		}

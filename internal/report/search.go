@@ -185,6 +185,7 @@ func (a Question) WithoutNames() Question {
 // is looked up by an index.
 func (s *Service) Search(ctx context.Context, a Question) (hits []Hit, more bool, err error) {
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
+		hits, more = nil, false // a snapshot may begin again
 		for _, l := range a.looks {
 			found, err := l(ctx, q, a.text)
 			if err != nil {

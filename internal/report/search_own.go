@@ -60,6 +60,7 @@ func AskOwn(text string) Own {
 // looked up by an index.
 func (s *Service) SearchOwn(ctx context.Context, company string, a Own) (hits []Hit, more bool, err error) {
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
+		hits, more = nil, false // a snapshot may begin again
 		for _, l := range a.looks {
 			found, err := l(ctx, q, company, a.text)
 			if err != nil {

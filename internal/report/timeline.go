@@ -49,8 +49,9 @@ type Moved struct {
 // ledger are included. Long numbers in a provider's text are masked, since they may be account or
 // phone numbers.
 func (s *Service) CaseTimeline(ctx context.Context, c operation.Case) ([]Step, error) {
-	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + MaskText(c.Detail)}}
+	var steps []Step
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
+		steps = []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + MaskText(c.Detail)}} // a snapshot may begin again
 		own, err := around(ctx, q, c, intent, attemptSteps, answers, transferSteps, auditSteps)
 		if err != nil || c.Target == "" || c.Target == c.Company {
 			steps = append(steps, own...)

@@ -94,11 +94,13 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	signed, told := newEvidence(s.db.Signer(), company), newEvidence(s.db.Signer(), company)
 	beside.Go(func() {
 		checked = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+			told = newEvidence(s.db.Signer(), company) // a snapshot may begin again
 			found, err = compared(ctx, q, told)
 			return err
 		})
 	})
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+		signed = newEvidence(s.db.Signer(), company)
 		v, err = added(ctx, q, signed, s.clock.Now())
 		return err
 	})

@@ -63,10 +63,10 @@ func New(t testing.TB, dialect db.Dialect) *db.DB {
 	return Open(t, URL(t, dialect))
 }
 
-// Open opens a database and closes it when the test ends.
+// Open opens a database and closes it when the test ends. Each snapshot runs its function twice.
 func Open(t testing.TB, url string) *db.DB {
 	t.Helper()
-	return OpenWith(t, url, db.Pools{})
+	return OpenWith(t, url, db.Pools{Twice: true})
 }
 
 // OpenWith does the same as Open, with a division of the connections.
