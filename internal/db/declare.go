@@ -48,6 +48,10 @@ func UniqueIfGiven(columns ...string) Rule {
 // row with the same primary key exists.
 func KeepFirst() Rule { return func(t *Table) { t.Lenient = true } }
 
+// Passing returns a rule for rows that may be deleted as soon as they are there. So their absence does not show that a commit
+// failed.
+func Passing() Rule { return func(t *Table) { t.Passing = true } }
+
 // Reads returns a rule that checks a list of columns. A package selects these columns in its SQL
 // statements and reads them with Scan. The list must contain the declared columns in their order.
 // The names may be qualified with the table.

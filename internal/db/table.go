@@ -38,6 +38,8 @@ type Table struct {
 	Changing []int
 	// Lenient is true if an inserted row is ignored when a row with the same primary key exists.
 	Lenient bool
+	// Passing is true if a row may be deleted as soon as it is there, such as the row of a task.
+	Passing bool
 	// Evidence is true if the ledger numbers and signs each inserted row (Evidence).
 	Evidence bool
 	// Rights states for each column whether the MAC of a row covers it (Rights). It is nil if the rows

@@ -387,3 +387,15 @@ func TestALostCommitIsLookedUpSoonAfterAnOutage(t *testing.T) {
 		audit(t, d, "c1")
 	})
 }
+
+// Another program may carry out a task and delete its row before the lost COMMIT is looked into.
+func TestARowThatMayBeGoneIsNoWitness(t *testing.T) {
+	for name, want := range map[string]bool{"a task": false, "a fact": true} {
+		table := &db.Table{Name: "thing", Key: 2, Passing: !want}
+		u := For("company")
+		u.Append(db.Record{Table: table, Values: []any{"company", "id"}})
+		if _, is := u.witness(); is != want {
+			t.Errorf("%s: %t", name, is)
+		}
+	}
+}

@@ -25,7 +25,7 @@ const (
 
 var (
 	endpointTable = db.Declare[Endpoint]("webhook_endpoint", db.Reads(endpointColumns))
-	queueTable    = db.Declare[queue]("webhook_lane", db.Reads(queueColumns))
+	queueTable    = db.Declare[queue]("webhook_lane", db.Reads(queueColumns), db.Passing())
 	deliveryTable = db.Declare[Delivery]("webhook_delivery", db.Reads(deliveryColumns))
 	attemptTable  = db.Declare[Attempt]("webhook_attempt", db.Reads(attemptColumns))
 )
