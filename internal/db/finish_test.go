@@ -24,8 +24,12 @@ func TestRowsArePackedAfterOlderPrograms(t *testing.T) {
 	if err := d.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := d.Fits(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	is := func(when string, packs bool, indexes int64) {
 		t.Helper()
+		d := dbtest.Open(t, url) // the next start
 		if err := d.Fits(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -48,6 +52,9 @@ func TestRowsArePackedAfterOlderPrograms(t *testing.T) {
 		}
 	}
 	is("finished", true, 0)
+	if err := d.Fits(t.Context()); err != nil || d.Packs() {
+		t.Errorf("a running program packs from now on: %v, %v", d.Packs(), err)
+	}
 	if serves, err := db.One(t.Context(), d, db.Value[int64], `SELECT serves FROM db_schema`); err != nil || serves <= before {
 		t.Errorf("programs from schema %d on may start, %v", serves, err)
 	}

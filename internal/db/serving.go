@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -41,7 +42,9 @@ func (d *DB) Fits(ctx context.Context) error {
 	if serves > want {
 		return fmt.Errorf("the database has schema %d, which serves programs from schema %d on, and this program knows %d: it is for a newer Kobo", have, serves, want)
 	}
-	d.packs.Store(serves >= packedSince)
+	if !d.fitted.Swap(true) { // a running program does not begin to pack
+		d.packs.Store(serves >= packedSince)
+	}
 	return nil
 }
 
@@ -141,7 +144,7 @@ const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_ad
 	ORDER BY backend_start, pid`
 
 // Outgrow ends the service of programs of schemas below the given one, so that none of them starts
-// again. If such a program is connected, it returns an error and changes nothing. Only PostgreSQL shows
+// again. If such a program is connected, it returns an error, and older programs may start as before. Only PostgreSQL shows
 // who is connected.
 func (d *DB) Outgrow(ctx context.Context, schema int64) error {
 	connected := func() error {
@@ -153,10 +156,18 @@ func (d *DB) Outgrow(ctx context.Context, schema int64) error {
 	if err := connected(); err != nil {
 		return err
 	}
-	if _, err := d.Exec(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $1", schema); err != nil {
+	was, err := One(ctx, d, Value[int64], "SELECT serves FROM db_schema WHERE id = 1")
+	if err != nil || was >= schema {
 		return err
 	}
-	return connected() // again, because a program may have connected meanwhile
+	if _, err := d.Exec(ctx, "UPDATE db_schema SET serves = $1 WHERE serves = $2", schema, was); err != nil {
+		return err
+	}
+	if err = connected(); err == nil { // again, because a program may have connected meanwhile
+		return nil
+	}
+	_, back := d.Exec(ctx, "UPDATE db_schema SET serves = $1 WHERE serves = $2", was, schema)
+	return errors.Join(err, back)
 }
 
 // unserved returns an error that names the connected programs that cannot run on the new schema.
