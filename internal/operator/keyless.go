@@ -81,8 +81,8 @@ func (s *Service) invited(keys []Key, name string, role Role) (*Key, error) {
 	}
 }
 
-// SignedLines returns the signed lines of the audit log about a subject since an instant, the oldest first.
-// The company is "" for lines of no company.
+// SignedLines returns the signed lines of the audit log about a subject since an instant, in the
+// order of their numbers. The company is "" for lines of no company.
 func (s *Service) SignedLines(ctx context.Context, company, subject string, since time.Time) ([]Line, error) {
 	return s.signed(ctx, company, subject, since)
 }

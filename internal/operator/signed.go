@@ -32,10 +32,11 @@ func (s *Service) SignedLine(ctx context.Context, company, action, subject strin
 	return Line{}, err
 }
 
-// signed returns the signed lines about a subject since an instant. A line that somebody has written
-// without the evidence key is not among them.
+// signed returns the signed lines about a subject since an instant, in the order of their numbers. A line that
+// somebody has written without the evidence key is not among them.
 func (s *Service) signed(ctx context.Context, company, subject string, since time.Time) (out []Line, err error) {
 	rows, err := s.linesSince(ctx, company, subject, since)
+	slices.SortFunc(rows, func(a, b auditRow) int { return cmp.Compare(a.Leaf, b.Leaf) }) // clocks of programs differ
 	for _, row := range rows {
 		if !s.isSigned(row) {
 			continue

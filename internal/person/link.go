@@ -233,7 +233,7 @@ func (s *Service) SignInLink(ctx context.Context, name string) (secret.Text, err
 	})
 }
 
-var errLink = fault.New(fault.Unauthenticated, "This link does not work. It has been used, it is too old, its code is wrong, or a second person has not approved the invitation yet. Ask who invited you.")
+var errLink = fault.New(fault.Unauthenticated, "This link does not work. It has been used or replaced, it is too old, its code is wrong, or a second person has not approved the invitation yet. Ask who invited you.")
 
 // NeedsCode reports whether a link needs a code. Of a link that does not work it says false.
 func (s *Service) NeedsCode(ctx context.Context, company, token string) (bool, error) {
@@ -241,13 +241,37 @@ func (s *Service) NeedsCode(ctx context.Context, company, token string) (bool, e
 	return l.Company == company && l.Code != "", err
 }
 
-// unspent returns an error if the audit log says that the link was used. So nobody can use a link again by
-// putting its row back.
-func (s *Service) unspent(ctx context.Context, p Person, l link) error {
+// good returns an error if the audit log says that the link is over: it was used, a newer link replaced it, or the
+// person has made a passkey or a password since. A link that a person of the company has made also ends with that
+// person's role of an owner. So nobody makes a link good again by a change of rows.
+func (s *Service) good(ctx context.Context, p Person, l link) error {
 	lines, err := s.Operators.SignedLines(ctx, "", p.subject(), l.CreatedAt)
-	if err == nil && slices.ContainsFunc(lines, func(o operator.Line) bool {
-		return o.Action == "person.link.use" && o.Details["linkId"] == l.Digest[:16]
-	}) {
+	if err != nil {
+		return err
+	}
+	maker, isOfPerson := strings.CutPrefix(l.By, "person:"+l.Company+"/")
+	made := slices.IndexFunc(lines, func(o operator.Line) bool {
+		return o.Action != "person.link.use" && o.Details["linkId"] == l.Digest[:16]
+	})
+	for _, o := range lines[made+1:] {
+		about, isOver := o.Details["person"], false
+		switch o.Action {
+		case "person.link.use":
+			isOver = o.Details["linkId"] == l.Digest[:16]
+		case "person.invite", "person.link", "person.credential.add":
+			isOver = about == p.Name
+		case "person.end":
+			isOver = isOfPerson && about == maker // a new person of this name did not make the link
+		}
+		if isOver {
+			return errLink
+		}
+	}
+	if !isOfPerson {
+		return nil
+	}
+	by, err := s.FindNamed(ctx, l.Company, maker)
+	if fault.Is(err, fault.Missing) || err == nil && by.Role != Owner {
 		err = errLink
 	}
 	return err
@@ -276,7 +300,7 @@ func (s *Service) UseLink(ctx context.Context, company, token, code string) (Per
 	if err != nil {
 		return Person{}, err
 	}
-	if err := s.unspent(ctx, p, l); err != nil {
+	if err := s.good(ctx, p, l); err != nil {
 		return Person{}, err
 	}
 	used := l
