@@ -57,7 +57,7 @@ func (c *console) signIn(v *visit) (string, error) {
 func (c *console) useLink(v *visit) (string, error) {
 	p, err := c.People.UseLink(v.Context(), v.PathValue("company"), v.PathValue("token"), v.PostForm.Get("code"))
 	if err != nil {
-		return "", v.counted("", err)
+		return "", v.counted(err)
 	}
 	has, err := c.People.Credentials(v.Context(), p)
 	if err != nil {

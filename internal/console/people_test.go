@@ -198,3 +198,38 @@ func TestAnInvitedPersonNeedsTheLinkAndTheCode(t *testing.T) {
 		}
 	})
 }
+
+// Tries at the same time do not pass the limit together. A right password takes nothing from it.
+func TestTriesAtTheSameTimeAreLimited(t *testing.T) {
+	w := open(t)
+	grace := w.add("grace", operator.Support)
+	secret := grace.setPassword()
+	guest := &person{world: w, name: "guest"}
+	try := func(password, code string) url.Values {
+		return guest.form("/console/sign-in", map[string]string{"proof-name": "grace", "proof-password": password, "proof-code": code})
+	}
+	for range 12 {
+		w.later(30 * time.Second) // each code works once
+		if g := guest.send("/console/sign-in", try(phrase, codeOf(t, secret, w.app.People.Machine.Now()))); g.status != http.StatusSeeOther {
+			t.Fatalf("a right password: %d, %s", g.status, g.text)
+		}
+	}
+	const tries = 25
+	answers, ready := make(chan page, tries), make(chan struct{})
+	for range tries {
+		form := try("wrong", "000000")
+		go func() {
+			<-ready
+			one := &person{world: w, name: "guest"}
+			answers <- one.sendOnly("/console/sign-in", form)
+		}()
+	}
+	close(ready)
+	count := map[int]int{}
+	for range tries {
+		count[(<-answers).status]++
+	}
+	if count[http.StatusUnprocessableEntity] != 10 || count[http.StatusTooManyRequests] != tries-10 {
+		t.Errorf("answers by status: %v", count)
+	}
+}

@@ -83,30 +83,35 @@ func (v *visit) proven(name string) (person.Person, error) {
 			company = person.AnyCompany // the passkey knows it
 		}
 		p, err := v.People.FinishSignIn(v.Context(), company, f.Get(proofState), f.Get(proofResponse))
-		return p, v.counted("", err)
+		return p, v.counted(err)
 	}
 	if f.Get(proofPassword) != "" || f.Get(proofCode) != "" {
 		if v.isForCompanies() && !id.IsCuid(company) {
 			return person.Person{}, errNoCompany
 		}
-		if s := v.buckets.Look("person "+company+"/"+name, guesses); s.Left == 0 {
+		// The token is taken before the password is compared. So tries at the same time do not pass the limit together.
+		tries := "person " + company + "/" + name
+		if s, allowed := v.buckets.Take(tries, guesses); !allowed {
 			return person.Person{}, s.Refusal()
 		}
 		p, err := v.People.SignIn(v.Context(), company, name, f.Get(proofPassword), f.Get(proofCode))
-		return p, v.counted(name, err)
+		if !fault.Is(err, fault.Unauthenticated) {
+			v.buckets.Return(tries)
+		}
+		return p, v.counted(err)
 	}
 	if v.isForCompanies() {
 		return person.Person{}, errNothingProven
 	}
 	by, err := v.Operators.Authenticate(v.Context(), f.Get(proofKey))
 	if err != nil {
-		return person.Person{}, v.counted("", err)
+		return person.Person{}, v.counted(err)
 	}
 	return v.People.FindNamed(v.Context(), "", by.Name)
 }
 
-// counted records a failed sign-in, and counts it towards the limit of the caller's address and of the name.
-func (v *visit) counted(name string, err error) error {
+// counted records a failed sign-in, and counts it towards the limit of the caller's address.
+func (v *visit) counted(err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err
 	}
@@ -118,9 +123,6 @@ func (v *visit) counted(name string, err error) error {
 		}
 	}
 	v.log(v.Context(), "a failed sign-in could not be recorded", v.Operators.FailedLogin(v.Context(), action, subject))
-	if name != "" {
-		v.buckets.Take("person "+v.theirs()+"/"+name, guesses)
-	}
 	if v.Failed == nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func (v *visit) stepUp() error {
 		return err
 	}
 	if err := v.People.Prove(v.Context(), v.opened, p, v.session); err != nil {
-		return v.counted("", err)
+		return v.counted(err)
 	}
 	opened, _, err := v.People.Open(v.Context(), v.theirs(), v.session)
 	v.opened, v.proved = opened, err == nil && opened.ID != ""

@@ -49,24 +49,34 @@ type bucket struct {
 	limit Limit
 }
 
-// Buckets holds the buckets in use. It removes a bucket that has had no request for ten minutes.
+// leastLife is how long a bucket stays at least without a request.
+const leastLife = 10 * time.Minute
+
+// life is how long a bucket stays without a request. By then it is full again, as a new bucket is.
+func (b bucket) life() time.Duration {
+	return max(leastLife, b.limit.Period, b.limit.each()*time.Duration(b.limit.Burst))
+}
+
+// Buckets holds the buckets in use. It removes a bucket that has had no request for some time, and is full.
 type Buckets struct {
 	clock clock.Clock
 	all   *otter.Cache[string, bucket]
 }
 
 // New returns Buckets in which every bucket is full at first.
-func New(c clock.Clock) *Buckets {
+func New(c clock.Clock) *Buckets { return newBuckets(c, clock.System{}) }
+
+func newBuckets(c, machine clock.Clock) *Buckets {
 	return &Buckets{clock: c, all: otter.Must(&otter.Options[string, bucket]{
 		MaximumSize:      200_000,
-		ExpiryCalculator: otter.ExpiryAccessing[string, bucket](10 * time.Minute),
-		Clock:            still{clock.System{}},
+		ExpiryCalculator: otter.ExpiryAccessingFunc(func(e otter.Entry[string, bucket]) time.Duration { return e.Value.life() }),
+		Clock:            still{machine},
 	})}
 }
 
 // still has the machine's time. Its ticker never ticks, so the cache has no goroutine that outlives the
 // program. It removes an old bucket when the bucket is read, or when the cache is full.
-type still struct{ clock.System }
+type still struct{ clock.Clock }
 
 // NowNano returns the time in nanoseconds.
 func (s still) NowNano() int64 { return s.Now().UnixNano() }
@@ -100,6 +110,13 @@ func (b *Buckets) Take(name string, l Limit) (s State, allowed bool) {
 	}
 	allowed = of.AllowN(now, 1)
 	return of.state(now), allowed
+}
+
+// Return puts a token back into its bucket, for a request that does not count after all.
+func (b *Buckets) Return(name string) {
+	if of, found := b.all.GetIfPresent(name); found {
+		of.AllowN(b.clock.Now(), -1)
+	}
 }
 
 // Look returns the state of a bucket without taking a token from it. An unused bucket has the limit
