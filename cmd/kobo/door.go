@@ -114,7 +114,7 @@ func openAccess(l *location) func(*cobra.Command, []string) error {
 			if needsTwo = cfg.NeedsTwo() && d.Automatic; err != nil || needsTwo {
 				return err
 			}
-			return o.OpenAccess(c.Context(), local())
+			return o.OpenAccess(c.Context(), local().Seeing(d))
 		})
 		if err := direct(c, args); err != nil || !needsTwo {
 			return err

@@ -21,13 +21,16 @@ func (e *edge) doorOf(a operator.Access) Door {
 // setDoor opens or closes the API for companies. To close it, an operator must give a reason,
 // which only operators can read.
 func (e *edge) setDoor(ctx context.Context, r *request, body DoorRequest) (any, error) {
-	set := e.Operators.OpenAccess
+	set, by := e.Operators.OpenAccess, r.by
+	if r.access != nil {
+		by = by.Seeing(*r.access)
+	}
 	if body.Closed {
 		set = func(ctx context.Context, by operator.Operator) error {
 			return e.Operators.CloseAccess(ctx, by, body.Reason)
 		}
 	}
-	if err := set(ctx, r.by); err != nil {
+	if err := set(ctx, by); err != nil {
 		return nil, err
 	}
 	return e.findDoor(ctx, r)

@@ -104,6 +104,8 @@ type request struct {
 	// subject is what an action that reads personal data has read, if the path does not say it.
 	subject string
 	body    any // decoded, and checked against the rules of the operation
+	// access is the state of API access on which an opening rests, if it was weighed.
+	access *operator.Access
 }
 
 // action runs an operation. It returns the value for the response field data, or nil. If it refuses

@@ -186,8 +186,9 @@ func (e *edge) weighXpub(ctx context.Context, r *request, body XpubRequest) (sta
 }
 
 // weighDoor needs a second operator if Kobo itself has closed API access.
-func (e *edge) weighDoor(ctx context.Context, _ *request, body DoorRequest) (stake, error) {
+func (e *edge) weighDoor(ctx context.Context, r *request, body DoorRequest) (stake, error) {
 	d, err := e.Operators.Access(ctx)
+	r.access = &d
 	return stake{on: "door", was: "closed since " + clock.Text(d.Since) + ": " + d.Reason, needsTwo: !body.Closed && d.Automatic}, err
 }
 

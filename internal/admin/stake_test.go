@@ -101,3 +101,37 @@ func TestAnOvertakenActIsWeighedAgain(t *testing.T) {
 		}
 	})
 }
+
+// No operator opens alone what Kobo closes at the same time.
+func TestNobodyOpensAloneWhatKoboJustCloses(t *testing.T) {
+	byTwo(t, func(t *testing.T, d *door) {
+		root := operator.Local("root")
+		for range 30 {
+			d.ok(d.ada, "POST", "/admin/v1/door", `{"closed":true,"reason":"a look around"}`)
+			var both sync.WaitGroup
+			both.Go(func() {
+				if err := d.base.Tx(t.Context(), func(q db.Querier) error { return d.operators.Shut(t.Context(), q, "an old copy") }); err != nil {
+					t.Error(err)
+				}
+			})
+			both.Go(func() {
+				r, _ := http.NewRequestWithContext(t.Context(), "POST", d.url+"/admin/v1/door", strings.NewReader(`{"closed":false}`))
+				r.Header.Set("Authorization", "Bearer "+d.ada)
+				r.Header.Set("Content-Type", "application/json")
+				w, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = w.Body.Close()
+			})
+			both.Wait()
+			if is, err := d.operators.Access(t.Context()); err != nil || !is.Closed || !is.Automatic {
+				t.Fatalf("one operator opened it: %+v, %v", is, err)
+			}
+			if err := d.operators.OpenAccess(t.Context(), root); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

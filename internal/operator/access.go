@@ -186,18 +186,38 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 	return s.note(ctx, q, by, by.Note("", closingAccess, "", details, now))
 }
 
+// Seeing returns the operator who opens API access after its state was weighed. OpenAccess refuses if the state is another
+// one by then, because Kobo may have closed API access in between, and then two operators open it.
+func (o Operator) Seeing(state Access) Operator {
+	o.seen = &state
+	return o
+}
+
+var errOtherAccess = fault.New(fault.Conflict, "The state of API access has just changed: look at it again")
+
 // OpenAccess opens API access again.
 func (s *Service) OpenAccess(ctx context.Context, by Operator) error {
 	line := by.Note("", openingAccess, "", nil, s.clock.Now())
 	return s.change(ctx, by, line, errIsOpen, func(q db.Querier) (int64, error) {
-		n, err := openAccess(ctx, q) // first, because the lock of the row makes a concurrent act wait
-		if err != nil || n > 0 {
-			return n, err
+		rows, err := lockAccess(ctx, q) // first, so that an act at the same time waits
+		if err != nil {
+			return 0, err
 		}
-		_, said, err := s.readAccess(ctx, q)
-		if said.Closed {
-			n = 1 // somebody has removed the row
+		is, err := s.accessIn(ctx, q)
+		switch {
+		case err != nil || !is.Closed:
+			return 0, err
+		case by.seen != nil && !is.equals(*by.seen):
+			return 0, errOtherAccess
 		}
-		return n, err
+		gone, err := openAccess(ctx, q) // no row, if somebody has removed it
+		if err == nil && gone != rows {
+			err = errOtherAccess // Kobo has closed API access since, and there was no row to lock
+		}
+		return 1, err
 	})
+}
+
+func (a Access) equals(b Access) bool {
+	return a.Closed == b.Closed && a.Reason == b.Reason && a.Since.Equal(b.Since) && a.Automatic == b.Automatic
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -188,6 +189,49 @@ func TestAnActAtTheSameTimeIsNoAlteration(t *testing.T) {
 				}
 				return
 			default:
+			}
+		}
+	})
+}
+
+// Somebody who opens API access opens the closing that was weighed. Kobo may have closed API access in between, and then two
+// operators open it.
+func TestAnOpeningIsOfTheClosingThatWasWeighed(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		ctx := t.Context()
+		closed := func(reason string) error { return o.CloseAccess(ctx, root, reason) }
+		shut := func(reason string) error {
+			return o.db.Tx(ctx, func(q db.Querier) error { return o.Shut(ctx, q, reason) })
+		}
+		weighed := func() operator.Access {
+			is, err := o.Access(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return is
+		}
+		for what, meanwhile := range map[string]func() error{
+			"Kobo has closed it":    func() error { return shut("an old copy") },
+			"another reason":        func() error { return closed("an attack") },
+			"opened and closed":     func() error { return errors.Join(o.OpenAccess(ctx, root), closed("a look around")) },
+			"opened and shut again": func() error { return errors.Join(o.OpenAccess(ctx, root), shut("a look around")) },
+		} {
+			if err := closed("a look around"); err != nil {
+				t.Fatal(err)
+			}
+			early := root.Seeing(weighed())
+			o.clock.Advance(time.Second)
+			if err := meanwhile(); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.OpenAccess(ctx, early); !fault.Is(err, fault.Conflict) || !weighed().Closed {
+				t.Errorf("%s: %v", what, err)
+			}
+			if err := o.OpenAccess(ctx, root.Seeing(weighed())); err != nil || weighed().Closed {
+				t.Errorf("%s, and weighed again: %v", what, err)
+			}
+			if err := o.OpenAccess(ctx, early); !fault.Is(err, fault.Refused) {
+				t.Errorf("%s, and opened: %v", what, err)
 			}
 		}
 	})

@@ -29,7 +29,8 @@ type Operator struct {
 	Role    Role // "" for a local operator, the program and companies, which no role limits
 	address string
 	act     *act
-	weighed *int64 // the number of the company's acts when this act was weighed (After)
+	weighed *int64  // the number of the company's acts when this act was weighed (After)
+	seen    *Access // the state of API access when its opening was weighed (Seeing)
 }
 
 // From returns the operator with the client address of a request. The operator's audit lines

@@ -131,6 +131,11 @@ func closeAccess(ctx context.Context, q db.Querier, reason string, at time.Time,
 	return err
 }
 
+// lockAccess makes changes of the row of API access wait until the transaction ends. It returns the number of rows.
+func lockAccess(ctx context.Context, q db.Querier) (int64, error) {
+	return q.Exec(ctx, `UPDATE operator_door SET reason = reason WHERE id = 1`)
+}
+
 func openAccess(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
