@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,13 +75,42 @@ func (s *Service) isAdopted(ctx context.Context, company string) (history, right
 		if !s.isSignedRecord(line) {
 			continue
 		}
-		isRights := line.Value("action") == adoptedRights
-		history = history || !isRights
-		rights = rights || isRights || strings.Contains(line.Value("details").(string), rightsSigned)
+		history = history || line.Value("action") != adoptedRights
+		rights = rights || endsRights(line)
 	}
 	if err != nil || history || company == "" {
 		return history, rights, err
 	}
 	history, err = s.isWhole(ctx)
 	return history, rights, err
+}
+
+// endsRights reports whether a line says that no row of rights is unsigned.
+func endsRights(line db.Record) bool {
+	return line.Value("action") == adoptedRights || strings.Contains(line.Value("details").(string), rightsSigned)
+}
+
+// sound returns the keys without those that somebody has altered in the database. Programs of earlier schemas write keys
+// without a right MAC, so such a key counts until a signed line ends the adoption. A row without a hash needs its MAC always:
+// it is that of an invited operator, which only programs that sign write, or that of a revoked key.
+func (s *Service) sound(ctx context.Context, q db.Querier, keys []Key) ([]Key, error) {
+	signer := s.db.Signer()
+	altered := func(k Key) bool { return !ledger.Signed(signer, keyTable.Table, k.row()) }
+	if signer == nil || !slices.ContainsFunc(keys, altered) {
+		return keys, nil
+	}
+	signed, err := s.signsKeys(ctx, q)
+	return slices.DeleteFunc(keys, func(k Key) bool { return altered(k) && (signed || k.hash == "") }), err
+}
+
+// signsKeys reports whether a signed line says that each operator's key has the right MAC.
+func (s *Service) signsKeys(ctx context.Context, q db.Querier) (bool, error) {
+	if s.keysSigned.Load() {
+		return true, nil
+	}
+	lines, err := adoptions(ctx, q, "")
+	if slices.ContainsFunc(lines, func(line db.Record) bool { return endsRights(line) && s.isSignedRecord(line) }) {
+		s.keysSigned.Store(true) // for good, also if somebody deletes the line
+	}
+	return s.keysSigned.Load(), err
 }

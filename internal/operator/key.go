@@ -186,6 +186,9 @@ var (
 // so the response time reveals nothing about the keys.
 func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error) {
 	keys, err := s.Keys(ctx)
+	if err == nil {
+		keys, err = s.sound(ctx, s.db, keys)
+	}
 	if err != nil {
 		return Operator{}, err
 	}
@@ -247,8 +250,11 @@ func (s *Service) Admins(ctx context.Context) (int, error) {
 
 func (s *Service) working(ctx context.Context) ([]Key, error) {
 	keys, err := s.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
 	now := s.clock.Now()
-	return slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }), err
+	return s.sound(ctx, s.db, slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }))
 }
 
 // IsOperator reports whether a name belongs to an operator with the role least, who has had this name since

@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -221,5 +222,58 @@ func TestRolesCoverLesserRoles(t *testing.T) {
 		if _, err := o.Add(t.Context(), root, "eve", operator.Viewer, strings.Repeat("A", 64)); !fault.Is(err, fault.Invalid) {
 			t.Errorf("no digest: %v", err)
 		}
+	})
+}
+
+// Somebody who writes the row of an operator gains nothing. Before the adoption, programs of an earlier schema write rows
+// without a right MAC, and their operators go on.
+func TestAnAlteredRowIsNoOperator(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		ctx := t.Context()
+		ada, bob := o.add("ada", operator.Admin), o.add("bob", operator.Viewer)
+		bobIs := func(when string, want operator.Role) {
+			t.Helper()
+			is, err := o.Authenticate(ctx, bob)
+			if want == "" && !fault.Is(err, fault.Unauthenticated) || want != "" && (err != nil || is.Role != want) {
+				t.Errorf("%s: the key is of %+v, %v", when, is, err)
+			}
+			if is, err = o.Find(ctx, "bob"); want == "" && !fault.Is(err, fault.Missing) || want != "" && (err != nil || is.Role != want) {
+				t.Errorf("%s: found %+v, %v", when, is, err)
+			}
+			if is, err := o.IsOperator(ctx, "bob", operator.Viewer, o.clock.Now()); err != nil || is != (want != "") {
+				t.Errorf("%s: is an operator: %t, %v", when, is, err)
+			}
+		}
+		o.write(`UPDATE operator_key SET role = 'finance', mac = '' WHERE name = 'bob'`)
+		bobIs("by an earlier program", operator.Finance)
+		if _, err := o.Adopt(ctx, ledger.New(o.db, o.clock), root, "", func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		bobIs("adopted", operator.Finance)
+		o.write(`CREATE TABLE earlier AS SELECT * FROM operator_key`)
+		for _, change := range []string{
+			`role = 'admin'`, `role = 'admin', mac = ''`, `role = 'viewer'`, `expires_at = 1 + (SELECT max(created_at) FROM earlier)`, `mac = '!'`,
+			`role = 'admin', mac = (SELECT mac FROM earlier WHERE name = 'ada')`,
+		} {
+			o.write(`UPDATE operator_key SET ` + change + ` WHERE name = 'bob'`)
+			bobIs(change, "")
+			if n, err := o.Admins(ctx); err != nil || n != 1 || o.who(ada) != "ada" {
+				t.Errorf("%s: %d admins, %v, and ada is %s", change, n, err, o.who(ada))
+			}
+			o.write(`DELETE FROM operator_key WHERE name = 'bob'`)
+			o.write(`INSERT INTO operator_key SELECT * FROM earlier WHERE name = 'bob'`)
+			bobIs("put back", operator.Finance)
+		}
+		o.write(`UPDATE operator_key SET role = 'admin' WHERE name = 'bob'`)
+		o.write(`DELETE FROM operator_audit WHERE action = 'rights.adopt'`)
+		bobIs("without the line of the adoption", "")
+		if err := o.CheckInvite(ctx, "bob", operator.Admin); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "remove bob first") {
+			t.Errorf("an invitation: %v", err)
+		}
+		if err := o.RevokeKey(ctx, root, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		bob = o.add("bob", operator.Support)
+		bobIs("added again", operator.Support)
 	})
 }

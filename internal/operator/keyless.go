@@ -30,11 +30,7 @@ func (s *Service) CheckInvite(ctx context.Context, name string, role Role) error
 	if err := role.Check(); err != nil {
 		return err
 	}
-	keys, err := s.Keys(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = s.invited(keys, name, role)
+	_, err := s.invited(ctx, s.db, name, role)
 	return err
 }
 
@@ -42,13 +38,9 @@ func (s *Service) CheckInvite(ctx context.Context, name string, role Role) error
 // A new operator gets a row without a key: no key ever matches the row. An operator who exists keeps the
 // role, which must be the given one.
 func (s *Service) Invited(ctx context.Context, q db.Querier, by Operator, name string, role Role) (Key, error) {
-	keys, err := keysIn(ctx, q)
-	if err != nil {
-		return Key{}, err
-	}
-	found, err := s.invited(keys, name, role)
-	if found != nil || err != nil {
-		return *found, err
+	found, err := s.invited(ctx, q, name, role)
+	if found.ID != "" || err != nil {
+		return found, err
 	}
 	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: s.clock.Now(), Role: role}
 	if s.KeyLife > 0 {
@@ -65,19 +57,25 @@ func (s *Service) Invited(ctx context.Context, q db.Querier, by Operator, name s
 	return k, s.insertLine(ctx, q, line)
 }
 
-// invited returns the row of the operator of this name, or nil if there is none.
-func (s *Service) invited(keys []Key, name string, role Role) (*Key, error) {
+// invited returns the row of the operator of this name, or an empty row if there is none.
+func (s *Service) invited(ctx context.Context, q db.Querier, name string, role Role) (Key, error) {
+	keys, err := keysIn(ctx, q)
 	at := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name && k.State == active })
-	if at < 0 {
-		return nil, nil
+	if err != nil || at < 0 {
+		return Key{}, err
 	}
+	sound, err := s.sound(ctx, q, []Key{keys[at]})
 	switch k := keys[at]; {
+	case err != nil:
+		return Key{}, err
+	case len(sound) == 0:
+		return Key{}, fault.Newf(fault.Refused, "The row of %s in the database is not as Kobo wrote it: remove %s first", name, name)
 	case !k.works(s.clock.Now()):
-		return &k, fault.Newf(fault.Refused, "The access of %s has expired: remove %s first", name, name)
+		return Key{}, fault.Newf(fault.Refused, "The access of %s has expired: remove %s first", name, name)
 	case k.Role != role:
-		return &k, fault.Newf(fault.Refused, "%s has the role %s: invite with this role, or change the role first", name, k.Role)
+		return Key{}, fault.Newf(fault.Refused, "%s has the role %s: invite with this role, or change the role first", name, k.Role)
 	default:
-		return &k, nil
+		return k, nil
 	}
 }
 

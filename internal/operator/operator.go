@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -129,6 +130,7 @@ type Service struct {
 	keys  *secret.Keyring
 	clock clock.Clock
 
+	keysSigned                atomic.Bool // a signed line says that each operator's key has the right MAC
 	failures, refusals, reads traces
 	personal                  prometheus.Counter // the reads of personal data
 }

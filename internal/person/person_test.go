@@ -427,6 +427,33 @@ func TestWhoWritesTheDatabaseGainsNothing(t *testing.T) {
 	})
 }
 
+// The same holds for the rows of operators. An operator who was invited has no key that binds the row.
+func TestWhoWritesTheDatabaseIsNoOperator(t *testing.T) {
+	each(t, func(h *house) {
+		ctx := h.t.Context()
+		eve := h.join("eve", operator.Viewer)
+		key := h.setPassword(eve)
+		signsIn := func(when string, kind fault.Kind) {
+			h.t.Helper()
+			h.machine.Advance(time.Minute)
+			if p, err := h.SignIn(ctx, "", "eve", password, h.code(key)); kind == "" && err != nil || kind != "" && !fault.Is(err, kind) {
+				h.t.Errorf("%s: %+v, %v", when, p, err)
+			}
+		}
+		signsIn("unchanged", "")
+		h.exec(`UPDATE operator_key SET role = 'admin' WHERE name = 'eve'`)
+		signsIn("a raised role", fault.Unauthenticated)
+		h.exec(`UPDATE operator_key SET role = 'viewer' WHERE name = 'eve'`)
+		signsIn("put back", "")
+		h.must(h.Operators.RevokeKey(ctx, root, "eve"))
+		h.exec(`UPDATE operator_key SET state = 'ACTIVE' WHERE name = 'eve'`)
+		signsIn("revived", fault.Unauthenticated)
+		if all, err := h.People(ctx, ""); err != nil || len(all) != 0 {
+			h.t.Errorf("operators: %+v, %v", all, err)
+		}
+	})
+}
+
 func TestPeopleOfACompany(t *testing.T) {
 	each(t, func(h *house) {
 		ctx := h.t.Context()
