@@ -32,7 +32,7 @@ func people(t *testing.T, p *apptest.Program) {
 	must(err)
 	code, err := totp.GenerateCode(codes.Secret, time.Now())
 	must(err)
-	must(p.App.People.SetPassword(ctx, ada, "a long word for a fixture", codes.State, code))
+	must(p.App.People.SetPassword(ctx, ada, person.Session{}, "a long word for a fixture", codes.State, code))
 	_, err = p.App.People.Begin(ctx, ada, "a browser", true)
 	must(err)
 	must(p.App.People.SaveView(ctx, ada, "Not finished", "/app/payouts?status=PENDING"))

@@ -252,7 +252,7 @@ func setPassword(t *testing.T, p *apptest.Program, of person.Person) {
 	}
 	code, err := totp.GenerateCode(c.Secret, time.Now())
 	if err == nil {
-		err = p.App.People.SetPassword(t.Context(), of, "a rather long phrase", c.State, code)
+		err = p.App.People.SetPassword(t.Context(), of, person.Session{}, "a rather long phrase", c.State, code)
 	}
 	if err != nil {
 		t.Fatal(err)

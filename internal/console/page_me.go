@@ -73,24 +73,17 @@ func addPasskey(v *visit) (string, error) {
 	return v.at("/me"), v.People.FinishPasskey(v.Context(), v.who, strings.TrimSpace(f.Get("label")), f.Get("state"), f.Get("response"))
 }
 
-// setPassword ends the other sessions, because somebody who changes a password may have a reason.
 func setPassword(v *visit) (string, error) {
 	f := v.PostForm
-	if err := v.People.SetPassword(v.Context(), v.who, f.Get("password"), f.Get("state"), f.Get("code")); err != nil {
-		return "", err
-	}
-	return v.at("/me"), v.People.EndOthers(v.Context(), v.who, v.opened.ID)
+	return v.at("/me"), v.People.SetPassword(v.Context(), v.who, v.opened, f.Get("password"), f.Get("state"), f.Get("code"))
 }
 
 func removeCredential(v *visit) (string, error) {
-	if err := v.People.Remove(v.Context(), v.who, v.PostForm.Get("id")); err != nil {
-		return "", err
-	}
-	return v.at("/me"), v.People.EndOthers(v.Context(), v.who, v.opened.ID)
+	return v.at("/me"), v.People.Remove(v.Context(), v.who, v.opened, v.PostForm.Get("id"))
 }
 
 func endSessions(v *visit) (string, error) {
-	return v.at("/me"), v.People.EndOthers(v.Context(), v.who, v.opened.ID)
+	return v.at("/me"), v.People.EndOthers(v.Context(), v.who, v.opened)
 }
 
 // stamp returns an instant as pages read it, or "" for none.

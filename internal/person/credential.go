@@ -120,35 +120,34 @@ func (s *Service) newCredential(p Person, kind Kind, label, text string) (Creden
 }
 
 // add stores new credentials. A new password and its code replace the earlier ones.
-func (s *Service) add(ctx context.Context, p Person, all ...Credential) error {
+func (s *Service) add(ctx context.Context, q db.Querier, p Person, all ...Credential) error {
 	by := p.Author().From(ctx)
-	return s.DB.Tx(ctx, func(q db.Querier) error {
-		earlier, err := s.credentialsOf(ctx, q, p)
-		if err != nil {
-			return err
-		}
-		for _, c := range all {
-			for _, old := range earlier {
-				if old.Kind == c.Kind && old.Kind != Passkey && old.State == active {
-					if err := s.removeIn(ctx, q, by, p, old); err != nil {
-						return err
-					}
+	earlier, err := s.credentialsOf(ctx, q, p)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		for _, old := range earlier {
+			if old.Kind == c.Kind && old.Kind != Passkey && old.State == active {
+				if err := s.removeIn(ctx, q, by, p, old); err != nil {
+					return err
 				}
 			}
-			if err := s.insertCredential(ctx, q, c); err != nil {
-				return err
-			}
-			details := p.details("credentialId", c.ID, "kind", string(c.Kind), "label", c.Label)
-			if err := s.Operators.NoteIn(ctx, q, by, "person.credential.add", p.subject(), details); err != nil {
-				return err
-			}
 		}
-		return nil
-	})
+		if err := s.insertCredential(ctx, q, c); err != nil {
+			return err
+		}
+		details := p.details("credentialId", c.ID, "kind", string(c.Kind), "label", c.Label)
+		if err := s.Operators.NoteIn(ctx, q, by, "person.credential.add", p.subject(), details); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Remove removes a credential of a person. A password leaves together with its code.
-func (s *Service) Remove(ctx context.Context, p Person, credentialID string) error {
+// Remove removes a credential of a person, and ends all sessions of the person but one. A password leaves together with its
+// code.
+func (s *Service) Remove(ctx context.Context, p Person, keep Session, credentialID string) error {
 	return s.DB.Tx(ctx, func(q db.Querier) error {
 		all, err := s.credentialsOf(ctx, q, p)
 		if err != nil {
@@ -171,7 +170,7 @@ func (s *Service) Remove(ctx context.Context, p Person, credentialID string) err
 				}
 			}
 		}
-		return nil
+		return s.endOthers(ctx, q, p, keep)
 	})
 }
 

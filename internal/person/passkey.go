@@ -14,6 +14,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -151,7 +152,7 @@ func (s *Service) FinishPasskey(ctx context.Context, p Person, label, state, res
 	if err != nil {
 		return err
 	}
-	return s.add(ctx, p, c)
+	return s.DB.Tx(ctx, func(q db.Querier) error { return s.add(ctx, q, p, c) })
 }
 
 var errPasskey = fault.New(fault.Unauthenticated, "The passkey was not accepted")

@@ -60,7 +60,7 @@ func TestAPasskeySignsIn(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Label != "phone" || all[0].UsedAt.IsZero() {
 			h.t.Fatalf("credentials: %+v, %v", all, err)
 		}
-		h.must(h.Remove(ctx, p, all[0].ID))
+		h.must(h.Remove(ctx, p, person.Session{}, all[0].ID))
 		c = begin()
 		_, err = h.FinishSignIn(ctx, "", c.State, device.Sign(h.t, c.Options, origin))
 		h.refuses("a removed passkey", err, fault.Unauthenticated)

@@ -17,6 +17,7 @@ import (
 	"github.com/pquerna/otp/totp"
 	"golang.org/x/crypto/argon2"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -124,8 +125,9 @@ func checkPassword(p Person, password string) error {
 }
 
 // SetPassword stores a person's password, together with the secret of NewCode. The code must be one that the
-// secret makes now. Both replace the earlier ones.
-func (s *Service) SetPassword(ctx context.Context, p Person, password, state, code string) error {
+// secret makes now. Both replace the earlier ones. All sessions of the person but one end with the earlier password, because
+// somebody who changes a password may have a reason.
+func (s *Service) SetPassword(ctx context.Context, p Person, keep Session, password, state, code string) error {
 	if err := checkPassword(p, password); err != nil {
 		return err
 	}
@@ -146,7 +148,12 @@ func (s *Service) SetPassword(ctx context.Context, p Person, password, state, co
 		return err
 	}
 	codes.step = step
-	return s.add(ctx, p, word, codes)
+	return s.DB.Tx(ctx, func(q db.Querier) error {
+		if err := s.add(ctx, q, p, word, codes); err != nil {
+			return err
+		}
+		return s.endOthers(ctx, q, p, keep)
+	})
 }
 
 var errSignIn = fault.New(fault.Unauthenticated, "The name, the password or the code is wrong")

@@ -100,7 +100,7 @@ func (h *house) setPassword(p person.Person) string {
 	h.t.Helper()
 	c, err := h.NewCode(p, "")
 	h.must(err)
-	h.must(h.SetPassword(h.t.Context(), p, password, c.State, h.code(c.Secret)))
+	h.must(h.SetPassword(h.t.Context(), p, person.Session{}, password, c.State, h.code(c.Secret)))
 	return c.Secret
 }
 
@@ -173,17 +173,17 @@ func TestAPasswordNeedsANewCodeEachTime(t *testing.T) {
 		c, err := h.NewCode(p, "")
 		h.must(err)
 		for word, want := range map[string]string{"short": "at least 12", "my name is ada, yes": "must not contain"} {
-			if err := h.SetPassword(ctx, p, word, c.State, h.code(c.Secret)); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
+			if err := h.SetPassword(ctx, p, person.Session{}, word, c.State, h.code(c.Secret)); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
 				h.t.Errorf("%q: %v", word, err)
 			}
 		}
-		h.refuses("a wrong code", h.SetPassword(ctx, p, password, c.State, "000000"), fault.Invalid)
+		h.refuses("a wrong code", h.SetPassword(ctx, p, person.Session{}, password, c.State, "000000"), fault.Invalid)
 		if same, err := h.NewCode(p, c.State); err != nil || same.Secret != c.Secret {
 			h.t.Errorf("the secret changed after a wrong code: %v", err)
 		}
 		other := h.join("bola", operator.Finance)
-		h.refuses("the code of another person", h.SetPassword(ctx, other, password, c.State, h.code(c.Secret)), fault.Invalid)
-		h.must(h.SetPassword(ctx, p, password, c.State, h.code(c.Secret)))
+		h.refuses("the code of another person", h.SetPassword(ctx, other, person.Session{}, password, c.State, h.code(c.Secret)), fault.Invalid)
+		h.must(h.SetPassword(ctx, p, person.Session{}, password, c.State, h.code(c.Secret)))
 
 		_, err = h.SignIn(ctx, "", "ada", password, h.code(c.Secret))
 		h.refuses("the code that set the password", err, fault.Unauthenticated)
@@ -213,10 +213,10 @@ func TestAPasswordNeedsANewCodeEachTime(t *testing.T) {
 		if err != nil || len(all) != 2 {
 			h.t.Errorf("credentials: %+v, %v", all, err)
 		}
-		h.must(h.Remove(ctx, p, all[0].ID))
+		h.must(h.Remove(ctx, p, person.Session{}, all[0].ID))
 		_, err = h.SignIn(ctx, "", "ada", password, h.code(again))
 		h.refuses("a removed password", err, fault.Unauthenticated)
-		h.refuses("a second removal", h.Remove(ctx, p, all[0].ID), fault.Missing)
+		h.refuses("a second removal", h.Remove(ctx, p, person.Session{}, all[0].ID), fault.Missing)
 	})
 }
 
@@ -299,7 +299,7 @@ func TestASessionEnds(t *testing.T) {
 		h.must(err)
 		x, _, err := h.Open(ctx, "", second)
 		h.must(err)
-		h.must(h.EndOthers(ctx, operators, x.ID))
+		h.must(h.EndOthers(ctx, operators, x))
 		if gone, _, err := h.Open(ctx, "", first); err != nil || gone.ID != "" {
 			h.t.Errorf("another session: %+v, %v", gone, err)
 		}

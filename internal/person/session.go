@@ -205,8 +205,13 @@ func (s *Service) EndSession(ctx context.Context, p Person, sessionID string) er
 }
 
 // EndOthers ends all sessions of a person but one.
-func (s *Service) EndOthers(ctx context.Context, p Person, sessionID string) error {
-	return s.Operators.Change(ctx, p.Author().From(ctx), "person.sessions.end", p.subject(), p.details(), nil, func(q db.Querier) (int64, error) {
-		return 1, endSessions(ctx, q, p.Company, p.ID, sessionID)
-	})
+func (s *Service) EndOthers(ctx context.Context, p Person, keep Session) error {
+	return s.DB.Tx(ctx, func(q db.Querier) error { return s.endOthers(ctx, q, p, keep) })
+}
+
+func (s *Service) endOthers(ctx context.Context, q db.Querier, p Person, keep Session) error {
+	if err := endSessions(ctx, q, p.Company, p.ID, keep.ID); err != nil {
+		return err
+	}
+	return s.Operators.NoteIn(ctx, q, p.Author().From(ctx), "person.sessions.end", p.subject(), p.details())
 }
