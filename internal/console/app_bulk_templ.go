@@ -324,7 +324,7 @@ func bulkPage(v *visit, b bulkView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = pinField("pin").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = pinAtProof().Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

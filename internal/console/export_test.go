@@ -67,3 +67,13 @@ func TypedForms(number int) (n int, first, last bool) {
 	_, last = u.find(names[len(names)-1], who, at)
 	return len(u.kept), first, last
 }
+
+// IsSecretField reports whether a field of a form is a secret.
+func IsSecretField(name string) bool { return isSecretField(name) }
+
+// SecretsWithoutALabel returns the secrets for which the page that asks for a proof has no field.
+func SecretsWithoutALabel() []string {
+	return slices.DeleteFunc(slices.Clone(neverKept), func(name string) bool {
+		return !isSecretField(name) || slices.ContainsFunc(secretFields, func(f secretField) bool { return f.name == name })
+	})
+}

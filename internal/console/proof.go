@@ -204,13 +204,51 @@ func (c *console) ceremony() (person.Ceremony, error) {
 	return one, err
 }
 
-// held are the fields of a refused form without those of the proof.
+// carried are those of neverKept that are no secrets. The form after the proof is the same form, so it has them too.
+var carried = []string{"form", "sure", "was", "state", "response", "username", "q"}
+
+// isSecretField reports whether the page that asks for a proof asks for a field too, and does not hold it. The text of a page stays in
+// the browser, and in the pictures and the files that somebody makes of it.
+func isSecretField(name string) bool {
+	return slices.Contains(neverKept, name) && !slices.Contains(carried, name)
+}
+
+// held are the fields of a refused form without those of the proof, and without secrets.
 func (v *visit) held() (out []filter) {
 	for _, name := range keysOf(v.PostForm) {
-		if !strings.HasPrefix(name, proofPrefix) {
+		if !strings.HasPrefix(name, proofPrefix) && !isSecretField(name) {
 			for _, value := range v.PostForm[name] {
 				out = append(out, filter{name, value})
 			}
+		}
+	}
+	return out
+}
+
+// secretField is a field for a secret on the page that asks for a proof.
+type secretField struct{ name, label, kind, mode, fill string }
+
+// secretFields are the fields that people know by a label, in the order in which pages have them.
+var secretFields = []secretField{
+	{"currentPin", "The PIN now", "password", "numeric", "off"},
+	{"pinToken", "The PIN token", "password", "text", "off"},
+	{"pin", "Transaction PIN", "password", "numeric", "off"},
+	{"again", "The new PIN again", "password", "numeric", "off"},
+	{"password", "The new password", "password", "text", "new-password"},
+	{"code", "The code of the new password", "text", "numeric", "one-time-code"},
+	{"otp", "One-time code", "text", "numeric", "off"},
+	{"bvn", "BVN", "text", "numeric", "off"},
+}
+
+// secrets are the fields of the refused form that the person types beside the proof. A form may leave a secret to this page: it has
+// the field without a value then.
+func (v *visit) secrets() (out []secretField) {
+	for _, f := range secretFields {
+		if v.PostForm.Has(f.name) {
+			if f.name == "pin" && v.PostForm.Has("again") {
+				f.label = "The new PIN"
+			}
+			out = append(out, f)
 		}
 	}
 	return out

@@ -105,7 +105,7 @@ func mendInPlace(p *program, b *browser, lines []string) error {
 	if err := errors.Join(b.visit(strings.TrimPrefix(old, b.origin)), b.until("Cancelled"), b.visit(strings.TrimPrefix(open, b.origin))); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery), chromedp.Click(`form[action$="/send"] button.main`, chromedp.ByQuery)); err != nil {
+	if err := b.do(chromedp.Click(`form[action$="/send"] button.main`, chromedp.ByQuery)); err != nil {
 		return err
 	}
 	if err := b.proves(p); err != nil {

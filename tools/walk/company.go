@@ -104,7 +104,7 @@ func issueByTwo(p *program, b *browser) error {
 	if err := b.visit("/app/developers"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.SendKeys("#name", "Shop", chromedp.ByQuery), chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery),
+	if err := b.do(chromedp.SendKeys("#name", "Shop", chromedp.ByQuery),
 		chromedp.Click(`form[action="/app/developers/keys"] button.main`, chromedp.ByQuery)); err != nil {
 		return err
 	}

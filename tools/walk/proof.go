@@ -82,11 +82,20 @@ func (b *browser) proves(p *program) error {
 	if own == nil {
 		return fmt.Errorf("%s has no passkey", name)
 	}
-	use := `form[data-passkey="get"] button`
-	if err := b.do(webauthn.ClearCredentials(b.authenticator), webauthn.AddCredential(b.authenticator, own), chromedp.Click(use, chromedp.ByQuery)); err != nil {
+	form := `form[data-passkey="get"]`
+	if err := errors.Join(b.typePIN(p, form+` input[name="pin"]`), b.do(webauthn.ClearCredentials(b.authenticator), webauthn.AddCredential(b.authenticator, own), chromedp.Click(form+` button`, chromedp.ByQuery))); err != nil {
 		return err
 	}
 	return errors.Join(b.proved(), b.keepPasskey())
+}
+
+// typePIN types the transaction PIN into a field, if the page has it.
+func (b *browser) typePIN(p *program, field string) error {
+	var asked bool
+	if err := b.do(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q) !== null", field), &asked)); err != nil || !asked {
+		return err
+	}
+	return b.do(chromedp.SendKeys(field, p.key.PIN, chromedp.ByQuery))
 }
 
 func (b *browser) provesByKey(key string) error {
