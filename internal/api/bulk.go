@@ -61,6 +61,9 @@ func (h *handlers) FindBulkPayout(ctx context.Context, r FindBulkPayoutRequestOb
 // ConfirmBulkPayout makes each good line of a bulk payout a payout of its own.
 func (h *handlers) ConfirmBulkPayout(ctx context.Context, r ConfirmBulkPayoutRequestObject) (ConfirmBulkPayoutResponseObject, error) {
 	c := payout.Confirmation{Company: callOf(ctx).company, BulkID: r.BulkID, PIN: secret.NewText(r.Body.Pin)}
+	if seen, has := seenOf(ctx); has {
+		c.Seen = &payout.Approved{Lines: seen.Lines, Amount: seen.Amount, Fee: &seen.Fee}
+	}
 	if _, sits := seatOf(ctx); sits {
 		b, err := h.Payouts.Bulk(ctx, c.Company, c.BulkID, 0, 1)
 		if err != nil {

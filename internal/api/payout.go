@@ -50,6 +50,9 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 		c.explain(p)
 		return SendPayout200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
+	if seen, has := seenOf(ctx); has {
+		order.Fee = &seen.Fee
+	}
 	if waits, err := h.payoutWaits(ctx, order.Amount); waits || err != nil {
 		if err != nil {
 			return nil, err

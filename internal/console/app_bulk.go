@@ -354,7 +354,11 @@ func (v *visit) chipOfBulk(b bulk, waiting api.Approval) (kind, word string) {
 func confirmBulk(v *visit) (string, error) {
 	id := url.PathEscape(v.PathValue("id"))
 	var sent one[asked]
-	status, err := v.ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+id+"/confirm", map[string]string{"pin": v.PostForm.Get("pin")}, &sent)
+	seen := v.seen()
+	status, err := v.seeing(seen).ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+id+"/confirm", map[string]string{"pin": v.PostForm.Get("pin")}, &sent)
+	if isOther(err) {
+		return "", v.bulkChanged(seen, err)
+	}
 	return sentPage(status, sent.Data.ID, "/app/payouts/bulk/"+id), stateInWords(err)
 }
 

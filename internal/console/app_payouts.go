@@ -197,6 +197,7 @@ type reviewedPayout struct {
 	preview
 	amount  money.Kobo
 	looked  bool          // the preview was asked for
+	seenFee string        // the fee that the form sends as seen
 	waits   bool          // a second person has to approve it
 	waiting *api.Approval // that waits for it already, or nil
 	sent    bool          // the payout of the verification exists
@@ -212,7 +213,7 @@ func showConfirm(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	r := reviewedPayout{draft: d}
+	r := reviewedPayout{draft: d, seenFee: v.field("seenFee")}
 	if r.sent, err = v.isSent(d.VerifyID); err != nil {
 		return view{}, err
 	}
@@ -224,13 +225,14 @@ func showConfirm(v *visit) (view, error) {
 		shown.title, shown.body = "Already sent", confirmPage(v, r)
 		return shown, nil
 	}
-	if r.looked = v.problem == nil || v.isRefused(keptAt); r.looked {
+	if r.looked = v.problem == nil || v.isRefused(keptAt) || v.problem.Kind == fault.Conflict; r.looked {
 		// The preview is no act, so it does not use the number of the form.
 		var p one[preview]
 		if _, err := v.ask("POST", "/api/v1/settlement/send-payout?dry_run=true", d.body(), &p); err != nil {
 			return view{}, err
 		}
 		r.preview = p.Data
+		r.seenFee = r.Fee.Decimal()
 	}
 	var c one[api.Company]
 	if _, err = v.ask("GET", "/api/v1/company", nil, &c); err != nil {
@@ -318,7 +320,11 @@ func sendPayout(v *visit) (string, error) {
 		return "", err
 	}
 	var sent one[asked]
-	status, err := v.ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
+	seen := v.seen()
+	status, err := v.seeing(seen).ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
+	if isOther(err) {
+		return "", v.feeChanged(d, seen.Fee, err)
+	}
 	if story := storyOf(err); story != "" {
 		return story, nil
 	}

@@ -191,14 +191,21 @@ func (p *person) read(path string) string {
 
 var number = regexp.MustCompile(`name="form" value="([^"]+)"`)
 
-// form returns the fields of a form of a page, with a number of that page.
+// seenField is a field by which a form says what its page has shown.
+var seenField = regexp.MustCompile(`name="(seen[A-Za-z]+)" value="([^"]*)"`)
+
+// form returns the fields of a form of a page, with a number of that page and with what the page has shown.
 func (p *person) form(path string, fields map[string]string) url.Values {
 	p.t.Helper()
-	found := number.FindStringSubmatch(p.read(path))
+	text := p.read(path)
+	found := number.FindStringSubmatch(text)
 	if found == nil {
 		p.t.Fatalf("%s has no form", path)
 	}
 	out := url.Values{"form": {found[1]}}
+	for _, seen := range seenField.FindAllStringSubmatch(text, -1) {
+		out.Set(seen[1], seen[2])
+	}
 	for name, value := range fields {
 		out.Set(name, value)
 	}

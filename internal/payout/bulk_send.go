@@ -37,11 +37,13 @@ type Confirmation struct {
 	Key     *idempotency.Key // nil without an Idempotency-Key
 	// Approved is what a second person approves, or nil if nobody has to. Then the PIN was checked when it was asked for.
 	Approved *Approved
+	// Seen is what the person who sends it has seen, or nil if the caller has seen nothing.
+	Seen *Approved
 	// Alone reports whether the caller may confirm this amount without a second person. If nil, the caller always may.
 	Alone func(ctx context.Context, amount money.Kobo) (bool, error)
 }
 
-// Approved is the approval of a bulk payout's confirmation.
+// Approved is the approval of a bulk payout's confirmation. What was seen alone has neither a digest nor an end.
 type Approved struct {
 	Lines  int64                // that the person has seen
 	Amount money.Kobo           // the same, without fees
@@ -69,10 +71,7 @@ var (
 // payout has used the externalReference of a line. In the last case that line becomes bad, and the
 // company may confirm again. The fault is of kind Missing if there is no such bulk payout.
 func (s *Service) ConfirmBulk(ctx context.Context, c Confirmation) (Bulk, error) {
-	if err := s.mayConfirm(ctx, c); err != nil {
-		return Bulk{}, err
-	}
-	b, err := s.confirmable(ctx, c.Company, c.BulkID)
+	b, err := s.asSeen(ctx, c)
 	if err != nil {
 		return Bulk{}, err
 	}
@@ -145,15 +144,24 @@ func (s *Service) mayConfirm(ctx context.Context, c Confirmation) error {
 // the PIN. The faults are those of ConfirmBulk, apart from those of the balance and the limits, which count when the bulk
 // payout is confirmed.
 func (s *Service) BulkMayWait(ctx context.Context, c Confirmation) (Bulk, string, error) {
-	if err := s.mayConfirm(ctx, c); err != nil {
-		return Bulk{}, "", err
-	}
-	b, err := s.confirmable(ctx, c.Company, c.BulkID)
+	b, err := s.asSeen(ctx, c)
 	if err != nil {
 		return Bulk{}, "", err
 	}
 	digest, err := b.digest()
 	return b.shown(), digest, err
+}
+
+// asSeen checks the PIN, and returns a bulk payout that can be confirmed now as the person has seen it.
+func (s *Service) asSeen(ctx context.Context, c Confirmation) (bulkState, error) {
+	if err := s.mayConfirm(ctx, c); err != nil {
+		return bulkState{}, err
+	}
+	b, err := s.confirmable(ctx, c.Company, c.BulkID)
+	if err == nil && c.Seen != nil {
+		err = b.differs(*c.Seen)
+	}
+	return b, err
 }
 
 // confirmable returns a bulk payout that can be confirmed now.

@@ -28,7 +28,7 @@ type Order struct {
 	Key       *idempotency.Key // nil without an Idempotency-Key
 	// Approval adds the end of an approval to the commit that starts the payout. It is nil if nobody had to approve.
 	Approval func(u *ledger.Unit)
-	// Fee is the fee that a second person has approved. It is nil if any fee may be taken.
+	// Fee is the fee that the person who sends the payout, or who approves it, has seen. It is nil if any fee may be taken.
 	Fee *money.Kobo
 }
 
