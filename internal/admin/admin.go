@@ -172,12 +172,16 @@ func (e *edge) perform(w http.ResponseWriter, r *request) (any, error) {
 		return nil, err
 	}
 	data, err := e.run(r.Context(), r)
-	if err == nil && r.op.Personal {
-		// The read is recorded before the response is sent. Without a record, nothing is shown.
-		subject := cmp.Or(r.subject, r.PathValue("reference"), r.PathValue("id"), r.filter("company"))
-		err = e.Operators.Read(r.Context(), r.by, "read."+r.op.ID, subject)
+	f, isFile := data.(file)
+	if err != nil || !isFile && !r.op.Personal {
+		return data, err
 	}
-	return data, err
+	// The read is recorded before the response is sent. Without a record, nothing is shown.
+	action, subject := "read."+r.op.ID, cmp.Or(r.subject, r.PathValue("reference"), r.PathValue("id"), r.filter("company"))
+	if isFile {
+		return data, e.Operators.Exported(r.Context(), r.by, operator.Export{Action: action, Subject: subject, File: f.name, Query: r.URL.RawQuery, IsPersonal: r.op.Personal})
+	}
+	return data, e.Operators.Read(r.Context(), r.by, action, subject)
 }
 
 // prepare checks the role, the body and the filters of a request.

@@ -131,12 +131,17 @@ func (v *visit) toCompany(method, path string, body []byte) (*http.Request, erro
 // comes, and keeps a refusal.
 type file struct {
 	reply
-	to http.ResponseWriter
+	to     http.ResponseWriter
+	note   func() error // records who takes the file
+	failed error        // of note: nothing is sent then
 }
 
 // WriteHeader begins the file, unless the API refuses it.
 func (f *file) WriteHeader(status int) {
 	if f.status = status; status >= http.StatusBadRequest {
+		return
+	}
+	if f.failed = f.note(); f.failed != nil {
 		return
 	}
 	for _, name := range []string{"Content-Type", "Content-Disposition", "Cache-Control"} {
@@ -147,22 +152,25 @@ func (f *file) WriteHeader(status int) {
 
 // Write passes a part of the file on.
 func (f *file) Write(b []byte) (int, error) {
-	switch {
-	case f.status == 0:
+	if f.status == 0 {
 		f.WriteHeader(http.StatusOK)
+	}
+	switch {
+	case f.failed != nil:
+		return 0, f.failed
 	case f.status >= http.StatusBadRequest:
 		return f.body.Write(b)
 	}
 	return f.to.Write(b)
 }
 
-// deliver passes a file of the companies' API on. A refusal is an error, as in ask.
-func (v *visit) deliver(path string) error {
+// deliver passes a file of the companies' API on, once note has recorded who takes it. A refusal is an error, as in ask.
+func (v *visit) deliver(path string, note func() error) error {
 	r, err := v.toCompany(http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
-	f := &file{reply: reply{header: http.Header{}}, to: v.w}
+	f := &file{reply: reply{header: http.Header{}}, to: v.w, note: note}
 	v.Company.ServeHTTP(f, r)
 	if f.status >= http.StatusBadRequest {
 		return refusalOf(&f.reply)

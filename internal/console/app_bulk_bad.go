@@ -31,6 +31,9 @@ func downloadBadLines(v *visit) error {
 		}
 		after = *b.Data.NextAfter
 	}
+	if err := v.noteExport("bad-lines.csv", "bulk="+id); err != nil {
+		return err
+	}
 	v.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	v.w.Header().Set("Content-Disposition", `attachment; filename="bad-lines.csv"`)
 	return csv.NewWriter(v.w).WriteAll(rows)

@@ -97,8 +97,12 @@ func downloadProof(v *visit) error {
 	}); err != nil {
 		return err
 	}
+	file := "proof-of-payment-" + fileName(d.Reference) + ".pdf"
+	if err := v.noteExport(file, ""); err != nil {
+		return err
+	}
 	v.w.Header().Set("Content-Type", "application/pdf")
-	v.w.Header().Set("Content-Disposition", `attachment; filename="proof-of-payment-`+fileName(d.Reference)+`.pdf"`)
+	v.w.Header().Set("Content-Disposition", `attachment; filename="`+file+`"`)
 	_, err := v.w.Write(text.Bytes())
 	v.log(v.Context(), "a file was not written whole", err) // the browser has gone
 	return nil

@@ -75,7 +75,9 @@ func showOwnVirtualAccounts(v *visit) (view, error) {
 var storied = []string{"payout", "vtu", "card", "credit", "collection", "transfer", "adjustment"}
 
 // downloadStatement sends the statement of a settlement account as a file.
-func downloadStatement(v *visit) error { return v.deliver("/api/v1/settlement/statement" + v.asked()) }
+func downloadStatement(v *visit) error {
+	return v.deliver("/api/v1/settlement/statement"+v.asked(), func() error { return v.noteExport("statement."+fileName(v.filter("format", "json")), v.URL.RawQuery) })
+}
 
 // showLedger lists the entries of the settlement accounts.
 func showLedger(v *visit) (view, error) {

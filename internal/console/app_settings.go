@@ -3,9 +3,12 @@ package console
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -97,12 +100,43 @@ func (v *visit) open() error {
 	return err
 }
 
+// exportsShown is how many files the page of the people lists.
+const exportsShown = 20
+
+// filterWords returns the filters of a file that somebody has taken. The value of a masked one is left out.
+func filterWords(filters string) string {
+	var out []string
+	for pair := range strings.SplitSeq(filters, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(value); err == nil {
+			value = plain
+		}
+		switch {
+		case name == "":
+			continue
+		case strings.Contains(value, "$"): // the keyed hash of a text
+			value = "masked"
+		case name == "status":
+			value = words(value)
+		}
+		out = append(out, actWords(name)+": "+inLagos(value))
+	}
+	return strings.Join(out, ", ")
+}
+
 func showCrew(v *visit) (view, error) {
 	if err := v.open(); err != nil {
 		return view{}, err
 	}
 	all, err := v.People.People(v.Context(), v.who.Company)
-	return view{title: "People", item: "settings", body: crewPage(v, all)}, err
+	if err != nil {
+		return view{}, err
+	}
+	var taken []operator.Line
+	if v.isOwner() {
+		taken, err = v.People.Exports(v.Context(), v.who.Company, exportsShown)
+	}
+	return view{title: "People", item: "settings", body: crewPage(v, all, taken)}, err
 }
 
 // invitePerson makes a link for a new person of the company. Only this page ever shows the link.

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
@@ -73,15 +74,25 @@ func (v *visit) sendSheet(name string, head []string, each func(write func(row .
 	if ending == "xlsx" {
 		kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 	}
+	file := name + "-" + v.span().fileWords(v.today()) + "." + ending
+	noted := sync.OnceValue(func() error { return v.noteExport(file, v.URL.RawQuery) })
 	v.w.Header().Set("Content-Type", kind)
-	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + "-" + v.span().fileWords(v.today()) + "." + ending}))
+	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": file}))
 	begun, err := contract.Stream(v.w, func(w io.Writer) error {
 		out, err := v.sheetOf(w, ending, head)
 		if err != nil {
 			return err
 		}
-		if err := each(func(row ...string) error { return out.Write(row) }); err != nil {
+		if err := each(func(row ...string) error {
+			if err := noted(); err != nil {
+				return err
+			}
+			return out.Write(row)
+		}); err != nil {
 			return err // without an end of the file, so that a refusal of the first rows is a page
+		}
+		if err := noted(); err != nil { // of a file without rows
+			return err
 		}
 		return out.Close()
 	})
@@ -118,7 +129,17 @@ func exportingOfAll(download func(v *visit) error) func(v *visit) error {
 	}
 }
 
-// exportPayments sends all payments that pass the filters. The audit log says once who has exported what.
+// noteExport records who takes a file, before its first byte. Without the line nothing is sent.
+func (v *visit) noteExport(file, query string) error {
+	if v.isForCompanies() {
+		return v.People.Exported(v.Context(), v.who, file, query)
+	}
+	return v.Operators.Exported(v.Context(), v.by.From(v.Context()), operator.Export{
+		Action: "read.exportPayments", Subject: v.Operators.MaskQuery(query), File: file, Query: query, IsPersonal: true,
+	})
+}
+
+// exportPayments sends all payments that pass the filters.
 func exportPayments(v *visit) error {
 	q, err := v.paymentQuery()
 	if err != nil {
@@ -134,11 +155,6 @@ func exportPayments(v *visit) error {
 			var page admin.Payments
 			if _, err := v.call("listPayments", admin.Input{Query: q}, &page); err != nil {
 				return err
-			}
-			if q.Get("after") == "" { // without a line of the audit log nothing is sent
-				if err := v.Operators.Read(v.Context(), v.by, "read.exportPayments", v.URL.RawQuery); err != nil {
-					return err
-				}
 			}
 			for _, p := range page.Payments {
 				there, utc := inBoth(p.CreatedAt)

@@ -42,7 +42,7 @@ func (p *person) cellsOf(path string) [][]string {
 	return rows[1:]
 }
 
-// An export has all rows that pass the filters of the page, and no row of another company. The operators' audit log says once
+// An export has all rows that pass the filters of the page, and no row of another company. The operators' audit log says
 // who has exported what. The design's name of the filter works, and the old one too.
 func TestPaymentsAreExportedAsTheyAreFiltered(t *testing.T) {
 	each(t, func(w *world) {
