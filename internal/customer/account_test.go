@@ -219,6 +219,8 @@ func TestACreditFindsAnActiveSettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		c := w.served(t, "ada@example.test", w.other.ID)
+		w.clock.Advance(time.Minute) // the pause between two OTPs
+		free := w.served(t, "bob@example.test", 0)
 		_, err := w.settlements.SetStatus(t.Context(), me, w.company, w.other.ID, settlement.Inactive, "")
 		must(t, err)
 		w.pay(t, c.Account.Number, "s1", 700)
@@ -230,6 +232,11 @@ func TestACreditFindsAnActiveSettlementAccount(t *testing.T) {
 		w.pay(t, c.Account.Number, "s2", 300)
 		if got := w.balance(t, w.other.ID); got != 300 {
 			t.Errorf("the chosen one holds %s", got)
+		}
+		// Nobody chose a settlement account for Bob. So the credit goes to the first one.
+		w.pay(t, free.Account.Number, "s3", 50)
+		if got := w.balance(t, w.main.ID); got != 750 {
+			t.Errorf("the first one holds %s", got)
 		}
 	})
 }

@@ -162,6 +162,9 @@ func TestAnInactiveAccount(t *testing.T) {
 		}
 		h.receives(h.inbound("s-3", "8000000011", 50)) // no account is active, so the bank account's own settlement account gets the credit
 		h.holds(a, 650)
+		if first, err := h.Landing(ctx, a.Company, 0); err != nil || first != a.ID {
+			t.Errorf("a credit without a chosen account goes to %d, %v", first, err)
+		}
 		for range 2 {
 			if on, err := h.SetStatus(ctx, ada, a.Company, a.ID, settlement.Active, ""); err != nil || !on.IsDefault {
 				t.Errorf("on again: %+v, %v", on, err)

@@ -113,6 +113,9 @@ func TestAccounts(t *testing.T) {
 		if _, err := h.Default(ctx, one); !fault.Is(err, fault.Missing) {
 			t.Errorf("a default of none: %v", err)
 		}
+		if _, err := h.Landing(ctx, one, 0); !fault.Is(err, fault.Missing) {
+			t.Errorf("a credit to none: %v", err)
+		}
 		first, foreign, second := h.account(one), h.foreign(), h.account(one)
 		accounts, err := h.Accounts(ctx, one)
 		if err != nil || len(accounts) != 2 || accounts[0] != first || accounts[1] != second {

@@ -86,7 +86,8 @@ var errNotChosen = fault.New(fault.Refused, "Settlement account not found").With
 
 // Landing returns the settlement account that gets a credit. It is the chosen account if that
 // account is active, else the default account. If all accounts are inactive, it is the chosen
-// account. If chosen is 0, it is the default account.
+// account. If chosen is 0, it is the default account, or the account with the lowest number if all
+// accounts are inactive. It is a Missing fault only if the company has no settlement account.
 func (s *Service) Landing(ctx context.Context, company string, chosen int64) (int64, error) {
 	if chosen != 0 {
 		active, err := s.Active(ctx, company, chosen)
@@ -95,8 +96,12 @@ func (s *Service) Landing(ctx context.Context, company string, chosen int64) (in
 		}
 	}
 	d, err := s.Default(ctx, company)
-	if fault.Is(err, fault.Missing) && chosen != 0 {
+	switch {
+	case !fault.Is(err, fault.Missing):
+		return d.ID, err
+	case chosen != 0:
 		return chosen, nil
 	}
-	return d.ID, err
+	first, err := s.pick(ctx, company, func(Account) bool { return true })
+	return first.ID, err
 }
