@@ -21,9 +21,9 @@ import (
 const ConfirmJob = "crypto.confirm"
 
 const (
-	// Kobo treats a transaction as failed after missesNeeded searches in which the custodian did
-	// not find it, over at least missingFor. A single miss is not enough, because custodians lag.
-	// Some custodians also hide transactions that are not in a block yet.
+	// Kobo treats a transaction as failed after missesNeeded searches in a row in which the custodian
+	// did not find it. The first and the last miss are at least missingFor apart. A single miss is not
+	// enough, because custodians lag. Some custodians also hide transactions that are not in a block yet.
 	missesNeeded = 3
 	missingFor   = 10 * time.Minute
 	// lostFor is how long a transaction of a removed block may take to appear in a new block.
@@ -82,8 +82,11 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 		}
 		return time.Time{}, err
 	}
-	if v == missed {
+	switch {
+	case v == missed:
 		err = s.miss(ctx, t)
+	case t.misses > 0:
+		err = s.setMisses(ctx, t, 0)
 	}
 	return s.Clock.Now().Add(t.pause(n, at)), err
 }
@@ -91,7 +94,9 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 // judge returns the verdict that follows from the custodian's reply. A transaction completes only
 // in the block in which the custodian reported it. If the chain is reorganised, the same
 // transaction may have a different effect in its new block. It then completes only after the
-// custodian has reported it in the new block.
+// custodian has reported it in the new block. A node whose last block is before the transaction's
+// block cannot know the transaction, so it does not miss it. It may have been restarted, or it may
+// still read the chain.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
 	deep := at.Found && at.IsFinal(at.Block, n.Confirmations)
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
@@ -102,11 +107,11 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 		return gone // the transaction is in a new block, but the custodian did not report its movement again
 	case at.Found && deep && t.lostAt.IsZero() && (t.blockHash == "" || at.BlockHash == "" || t.blockHash == at.BlockHash):
 		return done
-	case at.Found || at.Waiting:
+	case at.Found || at.Waiting || at.Head < t.Block:
 		return wait
 	case lost && at.IsFinal(t.Block, n.Confirmations):
 		return gone
-	case t.misses+1 >= missesNeeded && now.Sub(t.UpdatedAt) >= missingFor:
+	case t.misses+1 >= missesNeeded && now.Sub(t.UpdatedAt) >= missingFor: // UpdatedAt is the time of the first miss
 		return gone
 	}
 	return missed
@@ -148,27 +153,38 @@ var endings = map[Type]map[Status]string{
 	Withdrawal: {Completed: event.CryptoWithdrawalCompleted, Failed: event.CryptoWithdrawalFailed},
 }
 
-// miss counts that the custodian did not find the transaction. It does not change UpdatedAt,
-// because missingFor is measured from UpdatedAt.
+// miss counts that the custodian did not find the transaction. The first miss changes UpdatedAt,
+// because missingFor is measured from the first miss.
 func (s *Service) miss(ctx context.Context, t Transaction) error {
-	t.misses++
+	if t.misses == 0 {
+		t.UpdatedAt = s.Clock.Now()
+	}
+	return s.setMisses(ctx, t, t.misses+1)
+}
+
+// setMisses stores how often in a row the custodian did not find a pending transaction, unless the
+// number has changed meanwhile.
+func (s *Service) setMisses(ctx context.Context, t Transaction, misses int64) error {
+	before := t.misses
+	t.misses = misses
 	u := ledger.For(t.Company)
-	u.Transition(transactionTable.Record(t), string(Pending)).Only("misses", "updated_at")
+	u.Transition(transactionTable.Record(t), string(Pending)).Only("misses", "updated_at").Expect("misses", before)
 	err := s.Book.Commit(ctx, u)
 	if ledger.Refused(err) != nil {
-		return nil // the transaction is not pending any more
+		return nil // the transaction is not pending any more, or it was reported again
 	}
 	return err
 }
 
 // recheck checks a completed transaction whose block was removed from the chain. It does not change
 // the state, because the company may have acted on it. If the transaction stays missing after
-// several checks, recheck opens a case.
+// several checks, recheck opens a case. It waits while the node's last block is before the
+// transaction's block.
 func (s *Service) recheck(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion, asked int64) (next time.Time, err error) {
 	switch {
 	case at.Found && !at.Reverted:
 		return time.Time{}, nil
-	case at.Waiting || asked < missesNeeded:
+	case at.Waiting || at.Head < t.Block || asked < missesNeeded:
 		return s.Clock.Now().Add(missingFor / missesNeeded), nil
 	}
 	return time.Time{}, s.Operations.OpenCase(ctx, t.Company, "crypto transaction "+t.subject(), operation.Contradiction,

@@ -98,7 +98,7 @@ type Transaction struct {
 	Block     int64           `db:"block_number,changes"` // 0 while the transaction waits for a block
 	blockHash string          `db:"block_hash,changes"`
 	custody   string          `db:"custody"`
-	misses    int64           `db:"misses,changes"`  // how often the custodian did not find the transaction
+	misses    int64           `db:"misses,changes"`  // how often in a row the custodian did not find the transaction
 	lostAt    time.Time       `db:"lost_at,changes"` // when Kobo learned that the transaction's block was removed
 	Raw       json.RawMessage `db:"raw,changes"`
 	CreatedAt time.Time       `db:"created_at"`
