@@ -25,7 +25,7 @@ type DeliveryState string
 const (
 	Pending   DeliveryState = "PENDING"   // a retry will follow
 	Delivered DeliveryState = "DELIVERED" // the endpoint responded with 2xx in time
-	GivenUp   DeliveryState = "FAILED"    // all attempts of three days failed, or the attempt of a test failed
+	GivenUp   DeliveryState = "FAILED"    // all attempts of three days failed, the attempt of a test failed, or the event is archived
 )
 
 // Delivery is an event that is sent to an endpoint, as the API shows it. It includes the result
@@ -122,6 +122,13 @@ func (d Delivery) after(r result, now time.Time) Delivery {
 	return d
 }
 
+// withoutEvent returns the delivery of an archived event. There is nothing left to send, so the
+// delivery gets no more attempts.
+func (d Delivery) withoutEvent(now time.Time) Delivery {
+	d.State, d.Trouble, d.NextAt, d.UpdatedAt = GivenUp, "the event is archived", clock.Instant{}, clock.Instant{Time: now}
+	return d
+}
+
 // message returns the body that is posted for an event. GET /events/{id} returns the same body.
 func message(v event.Event) ([]byte, error) { return json.Marshal(v) }
 
@@ -205,6 +212,9 @@ func (s *Service) resend(ctx context.Context, company, deliveryID string, with f
 	}
 	if !e.isLive() {
 		return Delivery{}, errPaused
+	}
+	if _, _, err = s.Events.Feed(ctx, company, old.Sequence-1, 1, 0); err != nil {
+		return Delivery{}, err // a fault of kind Gone if the event is archived
 	}
 	now := s.Clock.Now()
 	d := e.fresh(event.Event{ID: old.EventID, Kind: old.Kind, Sequence: old.Sequence}, now)

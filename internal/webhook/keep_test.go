@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
@@ -78,6 +79,48 @@ func TestOldDeliveriesGo(t *testing.T) {
 		again := good.all()[before:]
 		if len(again) != 3 || again[0].ID != good.all()[0].ID {
 			t.Errorf("sent again: %+v", again)
+		}
+	})
+}
+
+// A retry whose event was archived meanwhile is given up, and does not block the other retries. The
+// endpoint is not to blame. An archived event is not sent again.
+func TestTheDeliveryOfAnArchivedEventIsGivenUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		w.start()
+		w.tell("acme", event.VTUSuccess, 2*together)
+		w.settle(0)
+		r.set(fail)
+		for _, d := range w.sent(e, Delivered) {
+			_, err := w.Resend(t.Context(), "acme", d.ID, none)
+			must(t, err)
+		}
+		w.settle(0)
+		_, err := w.Events.Remove(t.Context(), "acme", together, 100)
+		must(t, err)
+		r.set(nil)
+		w.settle(time.Minute)
+		given, sent := w.sent(e, GivenUp), w.sent(e, Delivered)
+		if len(given) != together || len(sent) != 3*together || w.now(e).State != Active {
+			t.Fatalf("%d given up, %d delivered, the webhook is %s", len(given), len(sent), w.now(e).State)
+		}
+		for _, d := range given {
+			if d.Trouble != "the event is archived" || d.Sequence > together || !d.NextAt.IsZero() {
+				t.Errorf("%+v", d)
+			}
+		}
+		_, err = w.Resend(t.Context(), "acme", given[0].ID, none)
+		if !fault.Is(err, fault.Gone) || fault.Of(err).Extra["firstSequence"] != int64(together+1) {
+			t.Errorf("an archived event is sent again: %v", err)
+		}
+		_, err = w.Resend(t.Context(), "acme", sent[0].ID, none)
+		must(t, err)
+		w.settle(0)
+		if n := len(w.sent(e, Delivered)); n != 3*together+1 {
+			t.Errorf("%d are delivered", n)
 		}
 	})
 }

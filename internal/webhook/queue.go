@@ -67,6 +67,7 @@ type visit struct {
 	endpoint Endpoint
 	secrets  []secret.Text
 	done     []Delivery // results of attempts that are not stored yet
+	lost     []Delivery // retries without an attempt, because their events are archived; not stored yet
 	held     int64      // milliseconds of sending since the last results were stored
 	written  int64      // the stored position in the feed
 	since    time.Time  // when the visit began, by the machine's own clock
@@ -214,7 +215,8 @@ func (v *visit) add(d Delivery) {
 	v.held += d.Latency
 }
 
-// retries sends the retries that are due, a few concurrently, the most overdue first.
+// retries sends the retries that are due, a few concurrently, the most overdue first. If an event was
+// archived meanwhile, its delivery is given up, so that it does not block the other retries.
 func (v *visit) retries(ctx context.Context) error {
 	for {
 		if err := v.readEndpoint(ctx); err != nil {
@@ -239,8 +241,11 @@ func (v *visit) retries(ctx context.Context) error {
 		}
 		all.Wait()
 		for i, d := range list {
-			if errs[i] == nil {
+			switch {
+			case errs[i] == nil:
 				v.add(d)
+			case fault.Is(errs[i], fault.Missing):
+				v.lost, errs[i] = append(v.lost, d.withoutEvent(v.Clock.Now())), nil
 			}
 		}
 		if err := errors.Join(append(errs, v.flush(ctx))...); err != nil {

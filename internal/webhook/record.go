@@ -43,7 +43,7 @@ func (h health) rest(now time.Time) time.Time {
 // flush stores the results of attempts and the queue's position in the feed. It stores them even
 // while the program stops.
 func (v *visit) flush(ctx context.Context) error {
-	if len(v.done) == 0 && v.queue.sequence == v.written {
+	if len(v.done) == 0 && len(v.lost) == 0 && v.queue.sequence == v.written {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -69,7 +69,7 @@ func (v *visit) flush(ctx context.Context) error {
 	if v.queue.kind != queueRetries && len(v.done) > 0 {
 		v.queue.due = now.rest(v.Clock.Now())
 	}
-	v.done, v.held, v.written = v.done[:0], 0, v.queue.sequence
+	v.done, v.lost, v.held, v.written = v.done[:0], v.lost[:0], 0, v.queue.sequence
 	if worked && v.endpoint.State == Failing {
 		if err := v.markActive(ctx); err != nil {
 			return err
@@ -146,9 +146,9 @@ func (v *visit) queues() [][]any {
 // retry.
 func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	q, now := v.queue, v.Clock.Now()
-	rows := make([][]any, len(v.done))
-	for i, d := range v.done {
-		rows[i] = deliveryTable.Record(d).Values
+	var rows [][]any
+	for _, d := range slices.Concat(v.done, v.lost) {
+		rows = append(rows, deliveryTable.Record(d).Values)
 	}
 	deliveries := db.Write{Table: deliveryTable.Table, Rows: rows}
 	if q.kind == queueRetries {

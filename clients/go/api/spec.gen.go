@@ -3778,7 +3778,7 @@ type WebhookDelivery struct {
 	// Response The beginning of the last answer's body.
 	Response *string `json:"response"`
 
-	// Error The reason why the last attempt failed.
+	// Error The reason why the last attempt failed, or why there is none: the event is archived.
 	Error *string `json:"error"`
 
 	// NextAttemptAt When it is sent again; `null` when it is not.
@@ -6304,7 +6304,8 @@ type ClientInterface interface {
 
 	// ResendWebhookDelivery Send a delivery again
 	//
-	// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body.
+	// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body. An event that the operator
+	// has archived is not sent again.
 	//
 	// Corresponds with POST /api/v1/webhooks/deliveries/{id}/resend (the `ResendWebhookDelivery` operationId).
 	ResendWebhookDelivery(ctx context.Context, id string, params *ResendWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9037,7 +9038,8 @@ func (c *Client) CreateWebhook(ctx context.Context, params *CreateWebhookParams,
 
 // ResendWebhookDelivery Send a delivery again
 //
-// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body.
+// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body. An event that the operator
+// has archived is not sent again.
 //
 // Corresponds with POST /api/v1/webhooks/deliveries/{id}/resend (the `ResendWebhookDelivery` operationId).
 func (c *Client) ResendWebhookDelivery(ctx context.Context, id string, params *ResendWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -16534,7 +16536,8 @@ type ClientWithResponsesInterface interface {
 
 	// ResendWebhookDeliveryWithResponse Send a delivery again
 	//
-	// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body.
+	// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body. An event that the operator
+	// has archived is not sent again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24180,7 +24183,8 @@ func (c *ClientWithResponses) CreateWebhookWithResponse(ctx context.Context, par
 
 // ResendWebhookDeliveryWithResponse Send a delivery again
 //
-// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body.
+// Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body. An event that the operator
+// has archived is not sent again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1977,7 +1977,8 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body.
+         * @description Sends the event of the delivery once more, as a new delivery with the same `webhook-id`. Takes no body. An event that the operator
+         *     has archived is not sent again.
          */
         post: operations["resendWebhookDelivery"];
         delete?: never;
@@ -6254,7 +6255,7 @@ export interface components {
             latencyMs: number | null;
             /** @description The beginning of the last answer's body. */
             response: string | null;
-            /** @description The reason why the last attempt failed. */
+            /** @description The reason why the last attempt failed, or why there is none: the event is archived. */
             error: string | null;
             /**
              * Format: date-time
