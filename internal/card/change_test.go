@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 const changing = "A change of this card is being confirmed. Do not retry; check the card."
@@ -243,8 +244,43 @@ func TestABalanceWithoutProofIsACase(t *testing.T) {
 		if got := kinds(w.events()); !slices.Contains(got, "card.terminated") {
 			t.Errorf("events %v", got)
 		}
+		w.caseMoney(list[0].ID, "")
+		for _, altered := range []string{
+			`UPDATE settlement_credit SET amount_kobo = amount_kobo + 1 WHERE company_id = $1`,
+			`UPDATE settlement_credit SET session_id = 'card/another' WHERE company_id = $1`,
+			`DELETE FROM settlement_credit WHERE company_id = $1`,
+		} {
+			w.caseMoney(list[0].ID, altered)
+		}
 	})
 }
+
+// caseMoney alters the database, looks for the finding of kobo verify about the money of a decided case,
+// and takes the alteration back. Without an alteration there must be no such finding.
+func (w *world) caseMoney(caseID, altered string) {
+	w.t.Helper()
+	err := w.db.Tx(w.t.Context(), func(q db.Querier) error {
+		if altered != "" {
+			n, err := q.Exec(w.t.Context(), altered, w.company)
+			if err != nil || n == 0 {
+				w.t.Errorf("%s: %d rows, %v", altered, n, err)
+			}
+		}
+		v, err := report.Verify(w.t.Context(), q, w.db.Signer(), w.company, w.clock.Now())
+		must(w.t, err)
+		found := slices.ContainsFunc(v.Findings, func(f report.Finding) bool { return f.Check == "case money" && f.ID == caseID })
+		if found != (altered != "") {
+			w.t.Errorf("%q: found %v in %v", altered, found, v.Lines())
+		}
+		return errAltered
+	})
+	if !errors.Is(err, errAltered) {
+		w.t.Errorf("%q stays: %v", altered, err)
+	}
+}
+
+// errAltered takes back an alteration.
+var errAltered = errors.New("altered")
 
 // If the balance is neither told nor known, operators are asked. An empty card needs nobody.
 func TestAnEmptyOrUnknownBalance(t *testing.T) {

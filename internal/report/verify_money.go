@@ -20,14 +20,18 @@ var moneyChecks = []check{
 		WHERE t.company_id = m.company_id AND t.reference = m.id AND t.step = '' AND t.kind = 'transfer' AND t.amount_kobo = m.amount_kobo)
 	ORDER BY m.id` + upTo},
 	// If operators have booked the charges of a day, these charges are in the ledger. If operators
-	// have assigned a credit, the credit has left suspense.
+	// have assigned a credit, the credit has left suspense. If they have assigned what was left on a
+	// terminated card, the company has the credit of this card with the amount of the case.
 	{name: "case money", find: `
 	SELECT b.id, 'a transfer, for the case is ' || b.outcome, 'none'
 	FROM operation_case AS b
 	WHERE b.company_id = $1 AND b.state = 'RESOLVED' AND (
 		b.outcome = 'booked' AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
 			WHERE t.company_id = b.company_id AND t.reference = b.subject AND t.step = b.id)
-		OR b.outcome = 'assigned' AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c
+		OR b.outcome = 'assigned' AND b.reason = 'CARD_BALANCE' AND NOT EXISTS (SELECT 1 FROM card AS d
+			JOIN settlement_credit AS c ON c.company_id = d.company_id AND c.provider = d.provider AND c.session_id = 'card/' || d.provider_card_id
+			WHERE d.company_id = b.company_id AND d.id = b.subject AND c.settlement_id = b.target_settlement AND c.amount_kobo = b.amount_kobo)
+		OR b.outcome = 'assigned' AND b.reason <> 'CARD_BALANCE' AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c
 			WHERE c.company_id = b.company_id AND c.provider = substr(b.subject, 1, strpos(b.subject || '/', '/') - 1)
 				AND c.session_id = substr(b.subject, strpos(b.subject, '/') + 1) AND (c.settlement_id <> 0 OR EXISTS (SELECT 1 FROM ledger_transfer AS t
 					WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign'))))
