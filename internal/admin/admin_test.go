@@ -91,7 +91,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 		DB: base, Keys: keys, Clock: clk, Log: log, Banks: map[string]provider.Receiver{"safehaven": silentBank{}}, Stored: func() {},
 	})
 	d.crypto = crypto.New(crypto.Config{
-		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,
+		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Ask: d.settlements.Ask, Networks: chain.Testnets(), TestKeys: true,
 	})
 	for name, key := range map[string]*string{"ada": &d.ada, "bob": &d.bob} {
 		_, text, err := d.operators.IssueKey(t.Context(), operator.Local("test"), name)

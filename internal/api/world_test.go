@@ -97,7 +97,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations})
+	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations, Ask: settlements.Ask})
 	worker := job.NewWorker(d, clk, log, job.Config{Kinds: map[string]job.Work{
 		operation.ResolveJob: operations.Resolve, payout.BulkCheckJob: payouts.CheckBulk, payout.BulkSendJob: payouts.SendBulk, collection.ExpireJob: collections.Expire,
 		crypto.WatchJob: addresses.Watch, crypto.ConfirmJob: addresses.Confirm,

@@ -151,7 +151,7 @@ func (c Config) nodes(networks []chain.Network, prepare func(name string, c *evm
 
 func (a *App) newCrypto(c custody) *crypto.Service {
 	return crypto.New(crypto.Config{
-		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations,
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Ask: a.Settlements.Ask,
 		Networks: c.networks, Custodies: c.plugs, HouseKeys: c.house, TestKeys: a.cfg.Mode.rules().testKeys,
 	})
 }

@@ -9,6 +9,7 @@
 package crypto
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"math/big"
@@ -168,8 +169,11 @@ type Config struct {
 	Clock      clock.Clock
 	Log        *slog.Logger
 	Operations *operation.Service // opens cases for removed transactions
-	Networks   []chain.Network
-	Custodies  []Custody
+	// Ask opens a case of the fintech itself. A second call with the same subject and reason opens no
+	// second case.
+	Ask       func(ctx context.Context, subject string, reason operation.Reason, detail string) error
+	Networks  []chain.Network
+	Custodies []Custody
 	// HouseKeys are the fintech's account keys. A company without a key gets a child of the
 	// fintech's key.
 	HouseKeys map[chain.Kind]chain.Key

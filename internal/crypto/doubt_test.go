@@ -55,8 +55,8 @@ func (w *world) metric(s *crypto.Service, name, value string) (sum float64) {
 	return sum
 }
 
-// A genuine notification of unknown meaning is accepted, stored and shown to operators once. A program
-// that knows the meaning later records the deposit.
+// A genuine notification of unknown meaning is accepted, stored and shown to operators once, also if
+// the fintech has no ledger of its own yet. A program that knows the meaning later records the deposit.
 func TestANotificationOfUnknownMeaningIsKept(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -36,7 +35,7 @@ func (s *Service) keep(ctx context.Context, custody string, body []byte) error {
 	text := []rune(string(body))
 	detail := fmt.Sprintf("%s reports what Kobo cannot read, perhaps a deposit. Look for the transaction on its chain: %s",
 		custody, string(text[:min(len(text), shownOfNotice)]))
-	return s.Operations.OpenCase(ctx, inbox.House, "crypto notice "+custody+" "+id[:32], operation.Unreadable, detail)
+	return s.Ask(ctx, "crypto notice "+custody+" "+id[:32], operation.Unreadable, detail)
 }
 
 // readKept reads the stored notifications of a custodian again, because this program or its

@@ -19,12 +19,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
-	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 const (
@@ -159,7 +159,7 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w := &world{t: t, clock: clock.At(zero), node: &custodian{watched: map[string]bool{}, at: map[string]provider.Inclusion{}, head: 100}}
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
-	for _, company := range []string{a, b, inbox.House} {
+	for _, company := range []string{a, b} {
 		u := ledger.Found(company)
 		if err := w.book.Commit(t.Context(), u); err != nil {
 			t.Fatal(err)
@@ -188,8 +188,9 @@ func (w *world) program(d *db.DB) *crypto.Service {
 		house[kind] = k
 	}
 	delete(house, chain.Bitcoin)
+	settlements := settlement.New(settlement.Config{DB: d, Book: w.book, Clock: w.clock, Operations: w.cases})
 	return crypto.New(crypto.Config{
-		DB: d, Book: w.book, Clock: w.clock, Log: slog.New(slog.DiscardHandler), Operations: w.cases,
+		DB: d, Book: w.book, Clock: w.clock, Log: slog.New(slog.DiscardHandler), Operations: w.cases, Ask: settlements.Ask,
 		Networks: chain.Testnets(), HouseKeys: house,
 		Custodies: []crypto.Custody{{Name: "node", Plug: w.node, Networks: []string{eth, tron, "bitcoin-testnet", "polygon-amoy"}}},
 	})
