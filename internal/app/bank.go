@@ -237,7 +237,9 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 		Marks: routed(p, func(_ string, b bank) []string { return b.marks }).All,
 		Receive: func(ctx context.Context, name string, in provider.Inbound) error {
 			// The bank forwards each credit of a company's account to our own account. So the bank's list of
-			// credits contains the same credit twice, and the entry for our own account is skipped.
+			// credits contains the same credit twice, and the entry for our own account is skipped. What
+			// comes from an account of no company is not skipped. Kobo has not opened that account, so
+			// nobody knows whether it forwards only credits that Kobo reads.
 			if in.CreditAccount == p.banks[name].float {
 				if ours, err := a.Settlements.Holds(ctx, in.SenderAccount); err != nil || ours {
 					return err

@@ -326,10 +326,11 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	return s.Book.Commit(ctx, u)
 }
 
-// Holds reports whether an account number belongs to exactly one company.
+// Holds reports whether an account number belongs to a company. Several companies may own the same
+// number at different banks.
 func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error) {
 	owners, err := s.holders(ctx, accountNumber)
-	return len(owners) == 1, err
+	return len(owners) > 0, err
 }
 
 // Enter writes an account number into the directory, before the number is shown to anyone. A

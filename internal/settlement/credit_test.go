@@ -158,6 +158,23 @@ func TestADirectoryEntryWithoutARecipient(t *testing.T) {
 	})
 }
 
+// Two companies may own the same number at different banks. The number is then one of our accounts too,
+// so what is forwarded from it is not a second credit.
+func TestANumberOfTwoCompaniesIsOurs(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		for i, bankCode := range []string{"", "090286", "000014"} {
+			if bankCode != "" {
+				if err := h.Enter(t.Context(), h.company(), "8000000011", bankCode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if ours, err := h.Holds(t.Context(), "8000000011"); err != nil || ours != (i > 0) {
+				t.Errorf("with %d owners: %v, %v", i, ours, err)
+			}
+		}
+	})
+}
+
 func TestAnUnfinishedCreditIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
