@@ -163,6 +163,7 @@ func TestOutcomeOfAResponse(t *testing.T) {
 		"confirmed":         {func(w http.ResponseWriter) { refuse(w, 400, api.BeingConfirmed) }, "unknown"},
 		"refused":           {func(w http.ResponseWriter) { refuse(w, 400, api.InsufficientBalance) }, "declined: insufficient_balance"},
 		"declined":          {func(w http.ResponseWriter) { refuse(w, 400, api.Declined) }, "declined"},
+		"for approval":      {func(w http.ResponseWriter) { w.WriteHeader(202); fmt.Fprint(w, paid) }, "unknown"},
 		"replayed declined": {func(w http.ResponseWriter) { refuse(w, 200, api.Declined) }, "declined"},
 		"no reason":         {func(w http.ResponseWriter) { w.WriteHeader(400) }, "unknown"},
 		"new reason":        {func(w http.ResponseWriter) { refuse(w, 400, "new") }, "unknown"},
@@ -284,5 +285,22 @@ func TestPages(t *testing.T) {
 	}
 	if strings.Join(got, " ") != "a b c" {
 		t.Error(got)
+	}
+}
+
+// A 202 means that nothing has happened yet. It has a field of its own, so that nobody takes it for done.
+func TestAnApprovalThatWaits(t *testing.T) {
+	f := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int64) {
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprint(w, `{"status":"success","message":"Waiting for a second person","data":{"id":"a1","kind":"REVOKE_API_KEY","state":"WAITING"}}`)
+	})
+	calls := f.client(t).API()
+	revoked := must(calls.RevokeAPIKeyWithResponse(t.Context(), "k1", api.APIKeyRevocation{Pin: "1234"}))(t)
+	issued := must(calls.IssueAPIKeyWithResponse(t.Context(), nil, api.APIKeyRequest{Pin: "1234", Name: "Shop"}))(t)
+	if revoked.JSON200 != nil || issued.JSON200 != nil {
+		t.Error("an approval that waits is a key that is revoked or issued")
+	}
+	if revoked.JSON202 == nil || issued.JSON202 == nil || revoked.JSON202.Data.ID != "a1" || issued.JSON202.Data.State != "WAITING" {
+		t.Errorf("the approvals are %+v and %+v", revoked.JSON202, issued.JSON202)
 	}
 }

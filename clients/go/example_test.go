@@ -76,6 +76,20 @@ func ExampleRefusal() {
 	}
 }
 
+func ExampleClient_API() {
+	var ctx context.Context
+	var client *kobo.Client
+	var apiKeyID, pin string
+
+	answer, err := client.API().RevokeAPIKeyWithResponse(ctx, apiKeyID, api.APIKeyRevocation{Pin: pin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if waiting := answer.JSON202; waiting != nil {
+		fmt.Println("the key still works, and a second person decides about", waiting.Data.ID)
+	}
+}
+
 func ExampleClient_LedgerEntries() {
 	var ctx context.Context
 	var client *kobo.Client

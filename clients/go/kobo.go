@@ -81,7 +81,8 @@ func New(baseURL, reference, apiKey string, options Options) (*Client, error) {
 }
 
 // API returns all calls of the contract, with the tokens, keys and retries of the client. A refusal is
-// an error of the type *Refusal. For payments, use the methods of Client that return an Outcome.
+// an error of the type *Refusal. A 202 is no error: JSON202 of the response has the approval that waits,
+// and nothing has happened yet. For payments, use the methods of Client that return an Outcome.
 func (c *Client) API() *api.ClientWithResponses { return c.api }
 
 // ParseNaira reads an amount in naira, such as "1500" or "1500.50". It never uses a float.

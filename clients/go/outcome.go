@@ -135,7 +135,7 @@ func (p *payment) once(ctx context.Context) Outcome {
 	switch reason := Reason(res.Header.Get("Kobo-Reason")); {
 	case reason == api.Declined:
 		return Declined{Reason: reason, Reference: reference}
-	case reference != "" && reason == "" && (status == "" || status == "SUCCESS"):
+	case res.StatusCode == http.StatusOK && reference != "" && reason == "" && (status == "" || status == "SUCCESS"):
 		return Succeeded{Reference: reference}
 	default:
 		return p.unknown(reference, nil)

@@ -17664,6 +17664,19 @@ type IssueAPIKeyResponse struct {
 		// Data The key.
 		Data IssuedAPIKey `json:"data"`
 	}
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Waiting for a second person
+		Message string `json:"message"`
+
+		// Data The approval that waits.
+		Data Approval `json:"data"`
+	}
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -17678,6 +17691,22 @@ func (r IssueAPIKeyResponse) GetJSON200() *struct {
 	Data IssuedAPIKey `json:"data"`
 } {
 	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r IssueAPIKeyResponse) GetJSON202() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+} {
+	return r.JSON202
 }
 
 // GetBody returns the raw response body bytes
@@ -17722,6 +17751,19 @@ type RevokeAPIKeyResponse struct {
 		// Examples: API key revoked
 		Message string `json:"message"`
 	}
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Waiting for a second person
+		Message string `json:"message"`
+
+		// Data The approval that waits.
+		Data Approval `json:"data"`
+	}
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -17735,6 +17777,22 @@ func (r RevokeAPIKeyResponse) GetJSON200() *struct {
 	Message string `json:"message"`
 } {
 	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RevokeAPIKeyResponse) GetJSON202() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+} {
+	return r.JSON202
 }
 
 // GetBody returns the raw response body bytes
@@ -18011,6 +18069,19 @@ type SetPayoutApprovalResponse struct {
 		// Examples: The rule holds
 		Message string `json:"message"`
 	}
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Waiting for a second person
+		Message string `json:"message"`
+
+		// Data The approval that waits.
+		Data Approval `json:"data"`
+	}
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -18024,6 +18095,22 @@ func (r SetPayoutApprovalResponse) GetJSON200() *struct {
 	Message string `json:"message"`
 } {
 	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SetPayoutApprovalResponse) GetJSON202() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+} {
+	return r.JSON202
 }
 
 // GetBody returns the raw response body bytes
@@ -18121,6 +18208,19 @@ type SetTwoPeopleResponse struct {
 		// Examples: Two people are required
 		Message string `json:"message"`
 	}
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Waiting for a second person
+		Message string `json:"message"`
+
+		// Data The approval that waits.
+		Data Approval `json:"data"`
+	}
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -18134,6 +18234,22 @@ func (r SetTwoPeopleResponse) GetJSON200() *struct {
 	Message string `json:"message"`
 } {
 	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SetTwoPeopleResponse) GetJSON202() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+} {
+	return r.JSON202
 }
 
 // GetBody returns the raw response body bytes
@@ -19855,6 +19971,19 @@ type ConfirmBulkPayoutResponse struct {
 		// Data The bulk payout.
 		Data BulkPayout `json:"data"`
 	}
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Waiting for a second person
+		Message string `json:"message"`
+
+		// Data The approval that waits.
+		Data Approval `json:"data"`
+	}
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -19866,6 +19995,22 @@ func (r ConfirmBulkPayoutResponse) GetJSON200() *struct {
 	Data BulkPayout `json:"data"`
 } {
 	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ConfirmBulkPayoutResponse) GetJSON202() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+} {
+	return r.JSON202
 }
 
 // GetBody returns the raw response body bytes
@@ -20176,6 +20321,19 @@ type SendPayoutResponse struct {
 		// Data The payout, or its preview.
 		Data json.RawMessage `json:"data"`
 	}
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Waiting for a second person
+		Message string `json:"message"`
+
+		// Data The approval that waits.
+		Data Approval `json:"data"`
+	}
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -20190,6 +20348,22 @@ func (r SendPayoutResponse) GetJSON200() *struct {
 	Data json.RawMessage `json:"data"`
 } {
 	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SendPayoutResponse) GetJSON202() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+} {
+	return r.JSON202
 }
 
 // GetBody returns the raw response body bytes
@@ -24993,6 +25167,24 @@ func ParseIssueAPIKeyResponse(rsp *http.Response) (*IssueAPIKeyResponse, error) 
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Waiting for a second person
+			Message string `json:"message"`
+
+			// Data The approval that waits.
+			Data Approval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	}
 
 	return response, nil
@@ -25026,6 +25218,24 @@ func ParseRevokeAPIKeyResponse(rsp *http.Response) (*RevokeAPIKeyResponse, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Waiting for a second person
+			Message string `json:"message"`
+
+			// Data The approval that waits.
+			Data Approval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 
@@ -25199,6 +25409,24 @@ func ParseSetPayoutApprovalResponse(rsp *http.Response) (*SetPayoutApprovalRespo
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Waiting for a second person
+			Message string `json:"message"`
+
+			// Data The approval that waits.
+			Data Approval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	}
 
 	return response, nil
@@ -25264,6 +25492,24 @@ func ParseSetTwoPeopleResponse(rsp *http.Response) (*SetTwoPeopleResponse, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Waiting for a second person
+			Message string `json:"message"`
+
+			// Data The approval that waits.
+			Data Approval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 
@@ -26307,6 +26553,24 @@ func ParseConfirmBulkPayoutResponse(rsp *http.Response) (*ConfirmBulkPayoutRespo
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Waiting for a second person
+			Message string `json:"message"`
+
+			// Data The approval that waits.
+			Data Approval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	}
 
 	return response, nil
@@ -26501,6 +26765,24 @@ func ParseSendPayoutResponse(rsp *http.Response) (*SendPayoutResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Waiting for a second person
+			Message string `json:"message"`
+
+			// Data The approval that waits.
+			Data Approval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 

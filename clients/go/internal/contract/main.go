@@ -77,12 +77,12 @@ func generate(contract []byte) error {
 	return c.Run()
 }
 
-// success removes the refusals of an operation, because the client returns them as *Refusal. It also
-// removes the headers of the success.
+// success removes the refusals of an operation, because the client returns them as *Refusal. It keeps each
+// 2xx, because a 202 is a success that has not happened yet. It also removes the headers of the successes.
 func success(operation object) {
 	responses, _ := operation["responses"].(object)
 	for status, response := range responses {
-		if status != "200" {
+		if !strings.HasPrefix(status, "2") {
 			delete(responses, status)
 		} else if response, ok := response.(object); ok {
 			delete(response, "headers")
