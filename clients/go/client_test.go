@@ -267,6 +267,17 @@ func TestMoney(t *testing.T) {
 	}
 }
 
+// A percentage is no amount: 1.5 stays 1.5, and does not become 150 kobo.
+func TestAPercentageIsNoMoney(t *testing.T) {
+	f := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int64) {
+		fmt.Fprint(w, `{"status":"success","data":{"fees":[{"from":5000,"flat":25,"percent":1.5,"cap":2000}]}}`)
+	})
+	company := must(f.client(t).API().FindCompanyWithResponse(t.Context()))(t)
+	if got := fmt.Sprintf("%+v", company.JSON200.Data.Fees); got != "[{From:5000.00 Flat:25.00 Percent:1.5 Cap:2000.00}]" {
+		t.Error(got)
+	}
+}
+
 // An iterator reads all pages and returns no item twice, although new items move the older ones.
 func TestPages(t *testing.T) {
 	pages := map[string]string{

@@ -1739,7 +1739,7 @@ type FeeBand struct {
 	Flat Kobo `json:"flat"`
 
 	// Percent The percentage of the amount; at most two decimals.
-	Percent Kobo `json:"percent"`
+	Percent json.Number `json:"percent"`
 
 	// Cap The largest fee of the band; naira. 0 is no cap.
 	Cap Kobo `json:"cap"`

@@ -14,7 +14,8 @@ const nothing = ts.factory.createLiteralTypeNode(ts.factory.createNull());
 const typesOf = (schema) => [schema.type ?? []].flat();
 
 // Money is marked in the contract by its Go type. A test of the server holds that every amount is marked.
-const isMoney = (schema) => /^money\./.test(schema["x-go-type"] ?? "");
+// A percentage may have this Go type too, because the server writes hundredths of a percent as it writes kobo.
+const isMoney = (schema) => /^money\./.test(schema["x-go-type"] ?? "") && schema["x-percent"] !== true;
 
 function transform(schema) {
   if (isMoney(schema)) {

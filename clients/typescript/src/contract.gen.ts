@@ -3666,7 +3666,7 @@ export interface components {
             /** @description The fixed part of the fee; naira. */
             flat: Kobo;
             /** @description The percentage of the amount; at most two decimals. */
-            percent: Kobo;
+            percent: number;
             /** @description The largest fee of the band; naira. 0 is no cap. */
             cap: Kobo;
         };

@@ -29,7 +29,7 @@ export const table = {
   "listTransactions": {"method":"GET","path":"/api/v1/transaction/","open":false,"keyed":false,"in":[],"out":["data/data/*/amount"]},
   "listCustomerTransactions": {"method":"GET","path":"/api/v1/transaction/{customer}","open":false,"keyed":false,"in":[],"out":["data/*/amount"]},
   "findCustomerTransaction": {"method":"GET","path":"/api/v1/transaction/{customer}/{transactionId}","open":false,"keyed":false,"in":[],"out":["data/amount"]},
-  "findCompany": {"method":"GET","path":"/api/v1/company","open":false,"keyed":false,"in":[],"out":["data/payoutApproval","data/fees/*/from","data/fees/*/flat","data/fees/*/percent","data/fees/*/cap","data/limits/payouts/*/amount","data/limits/payouts/*/usedAmount"]},
+  "findCompany": {"method":"GET","path":"/api/v1/company","open":false,"keyed":false,"in":[],"out":["data/payoutApproval","data/fees/*/from","data/fees/*/flat","data/fees/*/cap","data/limits/payouts/*/amount","data/limits/payouts/*/usedAmount"]},
   "listAPIKeys": {"method":"GET","path":"/api/v1/company/api-keys","open":false,"keyed":false,"in":[],"out":[]},
   "issueAPIKey": {"method":"POST","path":"/api/v1/company/api-keys","open":false,"keyed":true,"in":[],"out":[]},
   "revokeAPIKey": {"method":"DELETE","path":"/api/v1/company/api-keys/{id}","open":false,"keyed":false,"in":[],"out":[]},

@@ -38,4 +38,7 @@ test("the contract's money is where it is expected", () => {
   assert.ok((table.listCategoryProducts.out as string[]).includes("data/*/amount"));
   assert.ok(!(table.listCryptoTransactions.out as string[]).includes("data/data/*/amount"), "units of a coin are not naira");
   assert.deepEqual(eventMoney["payout.success"], ["amount", "fee"]);
+  const company = table.findCompany.out as string[];
+  assert.ok(company.includes("data/fees/*/flat") && !company.includes("data/fees/*/percent"), "a percentage is not naira");
+  assert.deepEqual(eventMoney["company.fees_changed"], ["bands/*/from", "bands/*/flat", "bands/*/cap"]);
 });

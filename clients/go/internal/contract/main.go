@@ -117,6 +117,9 @@ func walk(part any) {
 				delete(part, "oneOf")
 			}
 		}
+		if part["x-percent"] == true { // the server writes hundredths of a percent as it writes kobo
+			delete(part, "x-go-type")
+		}
 		if part["type"] == "number" && part["x-go-type"] == nil {
 			part["x-go-type"] = "json.Number" // and never a float
 		}
