@@ -42,13 +42,15 @@ function moneyIn(node, at = []) {
   return [...new Set(found)];
 }
 
+// The successes of an operation. A 202 is an approval that waits, and nothing has happened yet.
+const successes = (operation) => Object.entries(operation.responses).filter(([status]) => status.startsWith("2"));
+
 // The types of refusals and of headers are left out: a client decides by Kobo-Reason.
 function slim({ webhooks, ...rest }) {
   const paths = structuredClone(rest.paths);
   for (const item of Object.values(paths)) {
     for (const operation of Object.values(item)) {
-      const { headers, ...success } = operation.responses["200"] ?? {};
-      operation.responses = { 200: success };
+      operation.responses = Object.fromEntries(successes(operation).map(([status, { headers, ...success }]) => [status, success]));
     }
   }
   const { responses, headers, ...components } = rest.components;
@@ -67,7 +69,7 @@ for (const [path, item] of Object.entries(document.paths)) {
       open: operation.security?.length === 0,
       keyed: (operation.parameters ?? []).some((p) => resolve(p).name === "Idempotency-Key"),
       in: moneyIn(jsonOf(operation.requestBody)),
-      out: moneyIn(jsonOf(operation.responses["200"])),
+      out: [...new Set(successes(operation).flatMap(([, response]) => moneyIn(jsonOf(response))))],
     };
   }
 }

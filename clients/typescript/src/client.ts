@@ -1,4 +1,4 @@
-import { ConnectionError, KoboError } from "./errors.js";
+import { ConnectionError, isSuccess, KoboError } from "./errors.js";
 import { Feed, readEvents, type Place } from "./feed.js";
 import { checkMoney, decode, encode } from "./json.js";
 import { eventMoney, type Operation, table } from "./operations.gen.js";
@@ -71,7 +71,8 @@ export class Client {
 
   /**
    * Calls an operation of the contract, and returns the body of its response. It throws a KoboError
-   * for every other response. Money in requests and responses is a bigint of kobo.
+   * for every response that is not a success. A 202 is a success that waits for a second person of the
+   * company: the data of the body is the approval. Money in requests and responses is a bigint of kobo.
    */
   call<O extends PlainOperation>(
     operation: O,
@@ -161,7 +162,7 @@ export class Client {
       given.signal?.throwIfAborted();
       throw failure;
     }
-    if (answer.status !== 200) throw new KoboError(answer);
+    if (!isSuccess(answer)) throw new KoboError(answer);
     if (value === undefined) throw new ConnectionError(`${operation}: the response is not the contract's`);
     return value as ReplyOf<O>;
   }
@@ -170,7 +171,7 @@ export class Client {
   async #send(operation: OperationName, given: Given): Promise<{ exchange: Exchange; value: unknown }> {
     const order = this.#order(operation, given);
     const exchange = await this.#transport.exchange(order, given.deadlineMs ?? this.#deadlineMs, given.signal);
-    if (exchange.answer?.status !== 200) return { exchange, value: undefined };
+    if (!exchange.answer || !isSuccess(exchange.answer)) return { exchange, value: undefined };
     try {
       return { exchange, value: decode(exchange.answer.text, placesOf(operation)) };
     } catch {

@@ -7273,6 +7273,25 @@ export interface operations {
                     };
                 };
             };
+            /** @description The company requires two people. Nothing has happened yet; the approval waits for a second person. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Waiting for a second person
+                         */
+                        message: string;
+                        /** @description The approval that waits. */
+                        data: components["schemas"]["Approval"];
+                    };
+                };
+            };
         };
     };
     revokeAPIKey: {
@@ -7313,6 +7332,25 @@ export interface operations {
                     };
                 };
             };
+            /** @description The company requires two people. Nothing has happened yet; the approval waits for a second person. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Waiting for a second person
+                         */
+                        message: string;
+                        /** @description The approval that waits. */
+                        data: components["schemas"]["Approval"];
+                    };
+                };
+            };
         };
     };
     setTwoPeople: {
@@ -7350,6 +7388,25 @@ export interface operations {
                     };
                 };
             };
+            /** @description The rule stays until a second person approves that it ends. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Waiting for a second person
+                         */
+                        message: string;
+                        /** @description The approval that waits. */
+                        data: components["schemas"]["Approval"];
+                    };
+                };
+            };
         };
     };
     setPayoutApproval: {
@@ -7384,6 +7441,25 @@ export interface operations {
                          * @example The rule holds
                          */
                         message: string;
+                    };
+                };
+            };
+            /** @description The rule stays until a second person approves the weaker one. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Waiting for a second person
+                         */
+                        message: string;
+                        /** @description The approval that waits. */
+                        data: components["schemas"]["Approval"];
                     };
                 };
             };
@@ -8040,6 +8116,25 @@ export interface operations {
                     };
                 };
             };
+            /** @description A person of the company has asked for it, and the company requires a second person. Nothing has moved; the approval waits. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Waiting for a second person
+                         */
+                        message: string;
+                        /** @description The approval that waits. */
+                        data: components["schemas"]["Approval"];
+                    };
+                };
+            };
         };
     };
     listPayouts: {
@@ -8434,6 +8529,25 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description The bulk payout. */
                         data: components["schemas"]["BulkPayout"];
+                    };
+                };
+            };
+            /** @description A person of the company has asked for it, and the company requires a second person. Nothing has moved; the approval waits. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Waiting for a second person
+                         */
+                        message: string;
+                        /** @description The approval that waits. */
+                        data: components["schemas"]["Approval"];
                     };
                 };
             };

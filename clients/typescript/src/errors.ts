@@ -21,6 +21,11 @@ export interface Answer {
   readonly text: string;
 }
 
+/** Reports whether a response is a success. */
+export function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** A response that is not a success. */
 export class KoboError extends Error {
   override readonly name = "KoboError";

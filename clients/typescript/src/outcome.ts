@@ -1,4 +1,4 @@
-import { type Answer, isReason, messageOf, type Reason, tryParse } from "./errors.js";
+import { type Answer, isReason, isSuccess, messageOf, type Reason, tryParse } from "./errors.js";
 import type { Exchange } from "./transport.js";
 
 /** The money has moved. */
@@ -101,10 +101,11 @@ export type Verdict<T> =
  */
 export function verdict<T>(answer: Answer, data: T | undefined, doubt: boolean): Verdict<T> {
   const { status, reason } = answer;
-  if (status >= 200 && status < 300) {
+  if (isSuccess(answer)) {
     if (reason === "declined") return { is: "declined", reason };
     const state = (data as { status?: string } | undefined)?.status ?? "SUCCESS";
-    return reason === undefined && data !== undefined && state === "SUCCESS" ? { is: "succeeded", data } : { is: "open" };
+    // The data of a 202 is an approval that waits.
+    return status === 200 && reason === undefined && data !== undefined && state === "SUCCESS" ? { is: "succeeded", data } : { is: "open" };
   }
   if (status < 400 || status >= 500 || !isReason(reason)) return { is: "open" };
   if (open.has(reason) || (doubt && early.has(reason))) return { is: "open" };

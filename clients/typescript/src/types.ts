@@ -22,12 +22,13 @@ export type BodyOf<O extends OperationName> = operations[O] extends {
   ? B
   : never;
 
-/** The body of a successful response. */
-export type ReplyOf<O extends OperationName> = operations[O] extends {
-  responses: { 200: { content: { "application/json": infer R } } };
-}
-  ? R
-  : never;
+/**
+ * The body of a successful response. If an operation can wait for a second person of the company, the
+ * body may also be that of the 202: its data is the approval that waits, and nothing has happened yet.
+ */
+export type ReplyOf<O extends OperationName> = BodiesOf<operations[O]["responses"]>;
+
+type BodiesOf<R> = { [S in keyof R]: R[S] extends { content: { "application/json": infer B } } ? B : never }[keyof R];
 
 export interface CallOptions {
   /** Ends the call. The request may have been carried out. */

@@ -49,6 +49,7 @@ test("what does not say for sure that nothing was paid is unknown, and never dec
     "a word that is being confirmed": (to) => json(to, 400, { status: "error", message: "x", data: { reference: "v-1" } }, why("being_confirmed")),
     "a word of a later release": (to) => json(to, 400, { error: " failed: x" }, why("half_done")),
     "a success that is pending": (to) => json(to, 200, paid.replace("SUCCESS", "PENDING")),
+    "an approval that waits": (to) => json(to, 202, { status: "success", message: "Waiting for a second person", data: { id: "a-1", state: "WAITING" } }),
     "a success that cannot be read": (to) => json(to, 200, "<html>OK</html>"),
     "a success with a broken amount": (to) => json(to, 200, paid.replace("1500.5", "1500.555")),
   };
@@ -129,6 +130,18 @@ test("each POST with an effect has a key, and no two have the same", async () =>
   const keys = server.seen.map((s) => s.headers["idempotency-key"]);
   assert.equal(new Set(keys).size, 3);
   assert.equal(keys[2], "mine");
+  await server.close();
+});
+
+test("an approval that waits is no error, and its money is read", async () => {
+  const approval = `{"id":"a-1","kind":"REVOKE_API_KEY","state":"WAITING","payout":null,"payoutApproval":{"amount":1500.5}}`;
+  const server = await serve((_, _n, to) => json(to, 202, `{"status":"success","message":"Waiting for a second person","data":${approval}}`));
+  const revoked = await server.client.call("revokeAPIKey", { path: { id: "k-1" }, body: { pin: "1234" } });
+  assert.ok("data" in revoked);
+  assert.equal(revoked.data.state, "WAITING");
+  assert.equal(revoked.data.payoutApproval?.amount, 150050n);
+  const issued = await server.client.call("issueAPIKey", { body: { pin: "1234", name: "Shop" } });
+  assert.ok("state" in issued.data && issued.data.state === "WAITING");
   await server.close();
 });
 
