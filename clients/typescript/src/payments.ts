@@ -1,7 +1,7 @@
 import { KoboError, tryParse } from "./errors.js";
 import type { Feed } from "./feed.js";
 import { type Declined, declined, neverLeft, type Outcome, referenceOf, type Succeeded, type Unknown, verdict } from "./outcome.js";
-import { type Exchange, backoff, sleep } from "./transport.js";
+import { type Exchange, backoff, mayPass, sleep } from "./transport.js";
 import type { Given } from "./client.js";
 import type { KeyedOptions, MoneyData, MoneyOperation, OperationName, OrderOf } from "./types.js";
 
@@ -83,14 +83,13 @@ export class Payments {
     for (let n = 0; reference === undefined; n++) {
       const { exchange, value } = await this.#client.send(operation, { key, body, signal });
       signal?.throwIfAborted();
-      if (exchange.failure instanceof KoboError) throw exchange.failure;
       // An earlier call may have left, so a refusal that came before the look at the key is not its end.
       const doubtful = { ...exchange, doubt: true };
       const now = this.#outcome(operation, body, key, doubtful, (value as { data?: MoneyData[O] } | undefined)?.data);
       if (now.outcome !== "unknown") return now;
       if (now.reference === undefined) {
         refuseLasting(exchange);
-        const { retryAfter } = exchange.answer ?? {};
+        const { retryAfter } = exchange.answer ?? (exchange.failure as Partial<KoboError> | undefined) ?? {};
         await sleep(retryAfter === undefined ? backoff(n) : Math.min(retryAfter, 60) * 1000, signal);
       }
       reference = now.reference;
@@ -107,7 +106,6 @@ export class Payments {
         const [find, path] = states[operation](reference);
         const { exchange, value } = await this.#client.find(find, path, signal);
         signal?.throwIfAborted();
-        if (exchange.failure instanceof KoboError) throw exchange.failure;
         const { answer } = exchange;
         if (answer?.status === 200) {
           const data = (value as { data?: MoneyData[O] } | undefined)?.data;
@@ -125,7 +123,9 @@ export class Payments {
 }
 
 // refuseLasting throws if Kobo refuses to show the outcome, for example because the API key is revoked.
-function refuseLasting({ answer }: Exchange): void {
+// A refusal of a new access token is the failure of the exchange, and may pass too.
+function refuseLasting({ answer, failure }: Exchange): void {
+  if (failure instanceof KoboError && !mayPass(failure)) throw failure;
   if (answer && answer.status >= 300 && answer.status < 500 && answer.status !== 429 && answer.reason !== "request_in_progress") {
     if (answer.reason !== "being_confirmed" && answer.reason !== "outcome_unknown") throw new KoboError(answer);
   }

@@ -105,8 +105,8 @@ export class Transport {
   }
 }
 
-// mayPass reports whether the same request may have another response later.
-function mayPass(answer: Answer | undefined): boolean {
+/** Reports whether the same request may have another response later. */
+export function mayPass(answer: Pick<Answer, "status" | "reason"> | undefined): boolean {
   if (answer === undefined || answer.status >= 500) return true;
   return answer.reason === undefined ? answer.status === 429 : temporary.has(answer.reason);
 }

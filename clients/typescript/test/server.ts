@@ -14,8 +14,8 @@ export const brief = { deadlineMs: 1500, tryMs: 300 };
 
 export type Respond = (seen: Seen, n: number, to: ServerResponse) => void;
 
-/** Starts a server in which each test decides what Kobo answers. It gives tokens by itself. The limits of the client are long, so a slow machine changes no outcome. */
-export async function serve(respond: Respond, options: Partial<Options> = {}) {
+/** Starts a server in which each test decides what Kobo answers. It gives tokens by itself, unless refuseToken answers. The limits of the client are long, so a slow machine changes no outcome. */
+export async function serve(respond: Respond, options: Partial<Options> = {}, refuseToken?: (to: ServerResponse) => boolean) {
   const seen: Seen[] = [];
   const tokens: string[] = [];
   const server = createServer((request, response) => {
@@ -25,6 +25,7 @@ export async function serve(respond: Respond, options: Partial<Options> = {}) {
       const path = request.url ?? "";
       if (path.startsWith("/api/v1/auth/")) {
         tokens.push(path);
+        if (refuseToken?.(response)) return;
         return json(response, 200, { accessToken: `access-${tokens.length}`, refreshToken: "refresh" });
       }
       seen.push({ method: request.method ?? "", path, headers: request.headers, body });

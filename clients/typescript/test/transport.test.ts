@@ -192,6 +192,51 @@ test("follow repeats a request without a response under its key, and looks at a 
   await server.close();
 });
 
+/** A server that takes no access token from before a moment, and refuses the first renewals after it. */
+async function renewing(respond: Respond, refusing: () => boolean) {
+  let old: string | undefined;
+  const refuse = (to: ServerResponse) => {
+    if (old === undefined || !refusing()) return false;
+    json(to, 503, { message: "x" }, why("service_unavailable", { "Retry-After": "3" }));
+    return true;
+  };
+  const server = await serve((seen, n, to) => {
+    if (seen.headers.authorization === old) return json(to, 403, { message: "x" }, why("token_invalid"));
+    if (seen.method === "POST") old ??= seen.headers.authorization;
+    respond(seen, n, to);
+  }, { deadlineMs: 2_000 }, refuse);
+  return server;
+}
+
+test("follow repeats a request although Kobo gives no access token for a moment", async () => {
+  let renewals = 0;
+  const server = await renewing((_, n, to) => (n === 1 ? json(to, 500, { message: "x" }, why("internal_error", { "Retry-After": "60" })) : json(to, 200, paid)), () => renewals++ === 0);
+  const outcome = await server.client.payout(order, { key: "k-1" });
+  assert.ok(outcome.outcome === "unknown" && outcome.reference === undefined);
+  assert.equal((await outcome.follow({ signal: AbortSignal.timeout(60_000) })).outcome, "succeeded");
+  assert.ok(renewals > 1);
+  await server.close();
+});
+
+test("follow looks at a payment again although Kobo gives no access token for a moment", async () => {
+  let refused = 0;
+  const server = await renewing((seen, _n, to) => {
+    if (seen.method === "POST") return json(to, 200, paid.replace("SUCCESS", "PENDING"), why("being_confirmed"));
+    if (!seen.path.startsWith("/api/v1/events")) return json(to, 200, `{"status":"success","data":${sent}}`);
+    const event = { id: "e", sequence: 2, event: "payout.success", data: { reference: "v-1", amount: 1500.5, fee: 25 } };
+    setTimeout(() => json(to, 200, { status: "success", data: { data: seen.path.includes("after=1&") && !seen.path.includes("wait=0") ? [event] : [], hasMore: false } }), 50);
+  }, () => {
+    // The look at the payment has to meet a refusal, whatever the feed asks meanwhile.
+    const looked = server.seen.some((s) => s.method === "GET" && !s.path.startsWith("/api/v1/events"));
+    return !looked || refused++ === 0;
+  });
+  const outcome = await server.client.payout(order, { key: "k-1" });
+  assert.ok(outcome.outcome === "unknown" && outcome.reference === "v-1");
+  assert.equal((await outcome.follow({ signal: AbortSignal.timeout(60_000) })).outcome, "succeeded");
+  assert.ok(refused > 0);
+  await server.close();
+});
+
 test("follow says so when Kobo does not show the outcome any more", async () => {
   const server = await serve((seen, _n, to) => {
     if (seen.method === "POST") return json(to, 200, paid.replace("SUCCESS", "PENDING"), why("being_confirmed"));
