@@ -1,5 +1,5 @@
 import { type Answer, ConnectionError } from "./errors.js";
-import type { Operation } from "./operations.gen.js";
+import { type Operation, table } from "./operations.gen.js";
 import type { Tokens } from "./tokens.js";
 
 /** A request that can be sent again as it is. */
@@ -23,6 +23,9 @@ export interface Exchange {
 // After these words the same request, with the same key, may succeed later.
 const temporary = new Set(["rate_limited", "request_in_progress", "outcome_unknown", "service_unavailable", "internal_error"]);
 
+// These give tokens, however often they are asked. The other open operation, claimKey, works once.
+const exchanges: readonly Operation[] = [table.generateToken, table.refreshAccessToken];
+
 const firstPause = 200;
 const longestPause = 5_000;
 
@@ -38,11 +41,11 @@ export class Transport {
 
   /**
    * Sends a request until it has a lasting response or the deadline is near. It repeats only what is
-   * safe to repeat: reads, deletions, and requests with an Idempotency-Key.
+   * safe to repeat: reads, deletions, requests with an Idempotency-Key, and exchanges of tokens.
    */
   async exchange(order: Order, deadlineMs: number, signal?: AbortSignal): Promise<Exchange> {
     const end = Date.now() + deadlineMs;
-    const repeatable = order.operation.method !== "POST" || order.operation.keyed || order.operation.open;
+    const repeatable = order.operation.method !== "POST" || order.operation.keyed || exchanges.includes(order.operation);
     let doubt = false;
     let refused: string | undefined;
     for (let n = 0; ; n++) {

@@ -122,6 +122,13 @@ test("a request without a key is not sent twice", async () => {
   await server.close();
 });
 
+test("a key token, which works once, is not sent twice", async () => {
+  const server = await serve(() => undefined, {}, (to) => (json(to, 503, { message: "x" }, why("service_unavailable", { "Retry-After": "0" })), true));
+  await assert.rejects(server.client.call("claimKey", { path: { reference: "company" }, body: { keyToken: "t" } }), (e: KoboError) => e.status === 503);
+  assert.equal(server.tokens.length, 1);
+  await server.close();
+});
+
 test("each POST with an effect has a key, and no two have the same", async () => {
   const server = await serve((_, _n, to) => json(to, 200, { status: "success", data: {} }));
   await server.client.call("createSettlementAccount", { body: { name: "One" } });
