@@ -184,6 +184,9 @@ export class Client {
     checkMoney(given.body, operation.in);
     const headers: Record<string, string> = { Accept: "application/json", ...given.header };
     if (given.body !== undefined) headers["Content-Type"] = "application/json";
+    if (given.key !== undefined && !keyShape.test(given.key)) {
+      throw new TypeError("key must be 1 to 255 printable ASCII characters, without a space at its ends");
+    }
     if (operation.keyed) headers["Idempotency-Key"] = given.key ?? crypto.randomUUID();
     const path = operation.path.replace(/\{(\w+)\}/g, (_, key: string) => segment((given.path as Record<string, unknown>)?.[key], key));
     const query = new URLSearchParams();
@@ -198,6 +201,9 @@ export class Client {
     };
   }
 }
+
+// Kobo takes no other character, and a header loses the spaces at its ends.
+const keyShape = /^[!-~]([ -~]{0,253}[!-~])?$/;
 
 // segment writes a value as one segment of a path. A dot segment would name another path.
 function segment(value: unknown, key: string): string {

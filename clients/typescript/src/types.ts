@@ -39,8 +39,9 @@ export interface CallOptions {
 
 export interface KeyedOptions extends CallOptions {
   /**
-   * The Idempotency-Key, 4 to 250 characters. Store it before the call: after a crash the same key
-   * continues the same request. Without it, the client makes one.
+   * The Idempotency-Key: 4 to 250 printable ASCII characters, without a space at its ends. Store it before
+   * the call: after a crash the same key continues the same request. Without it, the client makes one. A
+   * key that Kobo cannot take is a TypeError, and nothing is sent.
    */
   key?: string | undefined;
 }

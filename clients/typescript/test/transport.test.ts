@@ -122,6 +122,21 @@ test("a request without a key is not sent twice", async () => {
   await server.close();
 });
 
+test("a key that no header can carry is refused before anything is sent, and one with a space is sent", async () => {
+  const server = await serve((_, _n, to) => json(to, 200, paid));
+  for (const key of ["", "é", "₦-1", "a\nb", "a\tb", " a", "a ", "k".repeat(256)]) {
+    await assert.rejects(server.client.payout(order, { key }), TypeError, JSON.stringify(key));
+    await assert.rejects(server.client.buyAirtime({ serviceCategoryId: "c", phoneNumber: "08030123410", amount: 100n, settlementId: 1 }, { key }), TypeError);
+    await assert.rejects(server.client.call("createSettlementAccount", { body: { name: "One" }, key }), TypeError);
+  }
+  assert.equal(server.seen.length + server.tokens.length, 0);
+  for (const key of ["!", "invoice 2417", "k".repeat(255)]) {
+    assert.equal((await server.client.payout(order, { key })).outcome, "succeeded", key);
+    assert.equal(server.seen.at(-1)?.headers["idempotency-key"], key);
+  }
+  await server.close();
+});
+
 test("a key token, which works once, is not sent twice", async () => {
   const server = await serve(() => undefined, {}, (to) => (json(to, 503, { message: "x" }, why("service_unavailable", { "Retry-After": "0" })), true));
   await assert.rejects(server.client.call("claimKey", { path: { reference: "company" }, body: { keyToken: "t" } }), (e: KoboError) => e.status === 503);
