@@ -5,7 +5,7 @@ import { eventMoney, type Operation, table } from "./operations.gen.js";
 import { Payments } from "./payments.js";
 import type { Outcome } from "./outcome.js";
 import { Tokens } from "./tokens.js";
-import { type Exchange, type Order, Transport } from "./transport.js";
+import { backoff, type Exchange, type Order, sleep, Transport } from "./transport.js";
 import type {
   Arguments,
   ItemOf,
@@ -149,10 +149,13 @@ export class Client {
   }
 
   async #feed(after: number, longest: number, limit: number, signal?: AbortSignal) {
-    // A long poll must end before its try does.
-    const wait = Math.min(longest, Math.floor(this.#tryMs / 2000));
+    // A long poll must end before its try and its call do.
+    const wait = Math.min(longest, Math.floor(Math.min(this.#tryMs, this.#deadlineMs) / 2000));
     const reply = await this.#call("listEvents", { query: { after, wait, limit }, signal });
-    return (reply as { data: { data: KoboEvent[]; hasMore: boolean } }).data;
+    const page = (reply as { data: { data: KoboEvent[]; hasMore: boolean } }).data;
+    // Kobo does not wait for less than a second. So the client waits, and does not ask again at once.
+    if (longest > 0 && wait === 0 && page.data.length === 0) await sleep(backoff(2), signal);
+    return page;
   }
 
   async #call<O extends OperationName>(operation: O, given: Given): Promise<ReplyOf<O>> {

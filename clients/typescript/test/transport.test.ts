@@ -259,6 +259,24 @@ test("follow looks at a payment again although Kobo gives no access token for a 
   await server.close();
 });
 
+test("a poll for events ends before the deadline of its call, and does not ask again at once", async () => {
+  for (const [limits, wait] of [[{ deadlineMs: 5_000, tryMs: 40_000 }, "2"], [{ deadlineMs: 40_000, tryMs: 5_000 }, "2"], [{ deadlineMs: 1_900 }, "0"]] as const) {
+    const stop = new AbortController();
+    let first: number | undefined;
+    const times: number[] = [];
+    const server = await serve((_, n, to) => {
+      first ??= Date.now();
+      times.push(Date.now() - first);
+      if (wait !== "0" || n > 2) stop.abort();
+      json(to, 200, { status: "success", data: { data: [], hasMore: false } });
+    }, limits);
+    for await (const _ of server.client.events({ load: () => Promise.resolve(7), save: () => Promise.resolve() }, stop.signal)) assert.fail("an event");
+    assert.equal(new URL(server.seen[0]!.path, server.url).searchParams.get("wait"), wait);
+    if (wait === "0") assert.ok(times[2]! >= 700, `three polls in ${times[2]} ms`);
+    await server.close();
+  }
+});
+
 test("follow says so when Kobo does not show the outcome any more", async () => {
   const server = await serve((seen, _n, to) => {
     if (seen.method === "POST") return json(to, 200, paid.replace("SUCCESS", "PENDING"), why("being_confirmed"));
