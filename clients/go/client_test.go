@@ -214,6 +214,39 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// A key with a space inside is sent. A key that no header can carry is not, and is no proof that nothing
+// moved, because another program may have used it.
+func TestKeysThatCannotBeSent(t *testing.T) {
+	var sent string
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int64) {
+		sent = r.Header.Get("Idempotency-Key")
+		fmt.Fprint(w, paid)
+	})
+	for _, key := range []string{"invoice 2417", "!", strings.Repeat("k", 255)} {
+		if out := f.client(t).SendPayout(t.Context(), key, payout); name(out) != "succeeded" || sent != key {
+			t.Errorf("%q: %s, and %q was sent", key, name(out), sent)
+		}
+	}
+	asked := f.asked.Load()
+	for _, key := range []string{"", " a", "a ", "a\nb", "a\tb", "é", "₦1", "a\x7f", strings.Repeat("k", 256)} {
+		for _, out := range []kobo.Outcome{
+			f.client(t).SendPayout(t.Context(), key, payout),
+			f.client(t).BuyAirtime(t.Context(), api.AirtimePurchase{IdempotencyKey: key}),
+		} {
+			u, open := out.(kobo.Unknown)
+			if !open || u.Cause == nil {
+				t.Fatalf("%q: %s", key, name(out))
+			}
+			if still, err := u.Follow(t.Context()); name(still) != "unknown" || !errors.Is(err, u.Cause) {
+				t.Errorf("%q: %s after a follow: %v", key, name(still), err)
+			}
+		}
+	}
+	if f.asked.Load() != asked {
+		t.Error("a request with such a key was sent")
+	}
+}
+
 // Follow sends an order again whose answer was lost, with the same key.
 func TestFollowSendsTheOrderAgain(t *testing.T) {
 	keys := map[string]int{}

@@ -11,7 +11,8 @@ import (
 )
 
 // Follow waits until the outcome is known. It returns Succeeded or Declined without an error. If the
-// context ends first, or if the server refuses the client, Follow returns an Unknown with an error.
+// context ends first, if the server refuses the client, or if the key cannot be sent, Follow returns an
+// Unknown with an error.
 //
 // If no response has arrived yet, Follow sends the order again with its key. The order is then executed
 // once, whether or not the first request arrived.
@@ -84,6 +85,9 @@ func (c *Client) await(ctx context.Context, u Unknown) (Outcome, error) {
 
 // hold waits before another try. It returns an error if another try cannot help or the context ends.
 func hold(ctx context.Context, cause error, tried int) error {
+	if errors.Is(cause, errKey) {
+		return cause
+	}
 	d := backoff(tried)
 	var refusal *Refusal
 	if errors.As(cause, &refusal) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/kobo-waas/kobo/clients/go/api"
 )
@@ -59,7 +60,9 @@ type payment struct {
 }
 
 // SendPayout sends a payout. The key is an Idempotency-Key: take it from NewKey, and store it with the
-// order first. After a crash, the same key and the same order give the outcome of the first try.
+// order first. After a crash, the same key and the same order give the outcome of the first try. A key of
+// your own has 1 to 255 printable ASCII characters, and no space at its ends. Any other key is not sent, and
+// its outcome is Unknown.
 func (c *Client) SendPayout(ctx context.Context, key string, order api.PayoutOrder) Outcome {
 	return c.pay(ctx, key, order.VerifyID, func(ctx context.Context) (*http.Response, error) {
 		return c.api.SendPayout(ctx, &api.SendPayoutParams{IdempotencyKey: &key}, order)
@@ -104,25 +107,30 @@ func (c *Client) BuyPower(ctx context.Context, order api.UtilityPurchase) Outcom
 
 // pay sends an order and returns its outcome.
 func (c *Client) pay(ctx context.Context, key, known string, send func(context.Context) (*http.Response, error)) Outcome {
-	if !sendable(key) {
-		return Declined{Reason: api.InvalidRequest, Message: "The Idempotency-Key must have 1 to 255 printable ASCII characters"}
-	}
 	p := &payment{client: c, key: key, known: known, send: send}
 	return p.once(ctx)
 }
 
-// sendable reports whether a text may be an Idempotency-Key.
+// errKey is the cause of an Unknown whose key cannot be sent.
+var errKey = errors.New("kobo: the Idempotency-Key must have 1 to 255 printable ASCII characters, and no space at its ends, so nothing was sent")
+
+// sendable reports whether a text may be an Idempotency-Key. A header loses the spaces at its ends, and the
+// server takes no other character.
 func sendable(key string) bool {
 	for _, c := range []byte(key) {
-		if c <= ' ' || c > '~' {
+		if c < ' ' || c > '~' {
 			return false
 		}
 	}
-	return key != "" && len(key) <= 255
+	return key != "" && len(key) <= 255 && key == strings.Trim(key, " ")
 }
 
-// once sends the order, with the retries of the client.
+// once sends the order, with the retries of the client. A key that cannot be sent is no proof that nothing
+// moved: another program may have used it without its spaces, or in the body of a purchase alone.
 func (p *payment) once(ctx context.Context) Outcome {
+	if !sendable(p.key) {
+		return p.unknown("", errKey)
+	}
 	res, err := p.send(ctx)
 	if err != nil {
 		return p.refused(err)
