@@ -9,7 +9,8 @@ import (
 )
 
 // each returns the items of all pages of a list. New items move the older ones to later pages while the
-// pages are read, so each remembers the IDs and returns no item twice.
+// pages are read, so each remembers the IDs and returns no item twice. If an item leaves the list meanwhile,
+// the older ones move to earlier pages, and each may skip one of them.
 func each[T any](id func(T) string, page func(number int) ([]T, api.ListMeta, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		seen := map[string]bool{}
@@ -80,7 +81,8 @@ func (c *Client) LedgerEntries(ctx context.Context, filter api.ListLedgerEntries
 	})
 }
 
-// Purchases returns the purchases, newest first. The filter may be the zero value.
+// Purchases returns the purchases, newest first. The filter may be the zero value. If purchases leave the status
+// of the filter meanwhile, the iteration may skip others.
 func (c *Client) Purchases(ctx context.Context, filter api.ListVtuTransactionsParams) iter.Seq2[api.VtuTransaction, error] {
 	return each(func(one api.VtuTransaction) string { return one.TransactionID }, func(page int) (items []api.VtuTransaction, meta api.ListMeta, err error) {
 		filter.Page = &page
@@ -95,7 +97,8 @@ func (c *Client) Purchases(ctx context.Context, filter api.ListVtuTransactionsPa
 	})
 }
 
-// CryptoTransactions returns the crypto transactions, newest first. The filter may be the zero value.
+// CryptoTransactions returns the crypto transactions, newest first. The filter may be the zero value. If
+// transactions leave the status of the filter meanwhile, the iteration may skip others.
 func (c *Client) CryptoTransactions(ctx context.Context, filter api.ListCryptoTransactionsParams) iter.Seq2[api.CryptoTransaction, error] {
 	return each(func(one api.CryptoTransaction) string { return strconv.FormatInt(one.ID, 10) }, func(page int) (items []api.CryptoTransaction, meta api.ListMeta, err error) {
 		filter.Page = &page
@@ -111,6 +114,8 @@ func (c *Client) CryptoTransactions(ctx context.Context, filter api.ListCryptoTr
 }
 
 // OpenOutcomes returns the operations without a known outcome, newest first. The filter may be the zero value.
+// The list shrinks when an outcome becomes known, and an iteration at this moment may skip an operation. So its
+// absence proves nothing: read the outcome by the reference.
 func (c *Client) OpenOutcomes(ctx context.Context, filter api.ListOutcomesParams) iter.Seq2[api.Outcome, error] {
 	return each(func(one api.Outcome) string { return one.Reference }, func(page int) (items []api.Outcome, meta api.ListMeta, err error) {
 		filter.Page = &page
@@ -171,6 +176,7 @@ func (c *Client) CardTransactions(ctx context.Context, cardID string, filter api
 }
 
 // WebhookDeliveries returns the deliveries of a webhook endpoint, newest first. The filter may be the zero value.
+// If deliveries leave the status of the filter meanwhile, the iteration may skip others.
 func (c *Client) WebhookDeliveries(ctx context.Context, id string, filter api.ListWebhookDeliveriesParams) iter.Seq2[api.WebhookDelivery, error] {
 	return each(func(one api.WebhookDelivery) string { return one.ID }, func(page int) (items []api.WebhookDelivery, meta api.ListMeta, err error) {
 		filter.Page = &page

@@ -81,7 +81,11 @@ export class Client {
     return this.#call(operation, (given ?? {}) as Given);
   }
 
-  /** Iterates over all items of a list, newest first. An item that moves to the next page meanwhile comes once. */
+  /**
+   * Iterates over all items of a list, newest first. An item that moves to the next page meanwhile comes once.
+   * If an item leaves the list meanwhile, because its outcome is known or because it has not the status of the
+   * filter any more, the older ones move to earlier pages, and one of these may be skipped.
+   */
   async *list<O extends ListOperation>(
     operation: O,
     ...[given]: object extends Arguments<O> ? [given?: Arguments<O>] : [given: Arguments<O>]
