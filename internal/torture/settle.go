@@ -218,7 +218,7 @@ type queue struct {
 // moment of Kobo's clock, and many of them run into time limits or find a provider that may not be asked for some real seconds. Those are
 // repeated after a few seconds of Kobo's clock. A far move at once would skip these repetitions.
 func (w *world) recheck(ctx context.Context) error {
-	const patience, rest, soon, least = 6 * time.Minute, 6 * time.Second, 40 * time.Minute, 30 * time.Second
+	const patience, rest, soon, least = 2 * time.Minute, 6 * time.Second, 40 * time.Minute, 30 * time.Second
 	for began := time.Now(); time.Since(began) < patience; {
 		now, err := w.clock(ctx)
 		if err != nil {
