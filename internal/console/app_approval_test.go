@@ -70,12 +70,13 @@ func TestAnApprovalShowsTheMoneyAndEndsTheOthers(t *testing.T) {
 			w.t.Fatal(g.text)
 		}
 		draft, other := fola.checks("0123456710", "5000"), fola.checks("0123456710", "6000")
-		first := fola.send(draft, fola.form(draft, nil)).approval(t)
+		tab, another := fola.form(draft, nil), fola.form(draft, nil)
+		first := fola.send(draft, tab).approval(t)
 		fola.says(draft, "It waits for an owner", first)
 		if strings.Contains(fola.read(other), "It waits for an owner") {
 			t.Error("another draft waits")
 		}
-		second := fola.send(draft, fola.form(draft, nil)).approval(t)
+		second := fola.send(draft, another).approval(t)
 		alone := fola.send(other, fola.form(other, nil)).approval(t)
 		if first == second {
 			w.t.Fatal("two requests are one approval")
