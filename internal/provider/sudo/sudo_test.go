@@ -211,6 +211,11 @@ func TestAFailedRepetitionDoesNotHideAnEarlierSuccess(t *testing.T) {
 	}
 	refused, paid := entry("t2", "2030-01-02T00:00:01.000Z", "Failed"), entry("t1", "2029-12-01T00:00:00.000Z", "Completed")
 	transfer := `200 {"data":` + refused + `}`
+	page := func(last, at string) string {
+		return `200 {"data":[` + strings.Repeat(`{"_id":"","createdAt":"`+at+`"},`, pageSize-1) + last + `],"pagination":{"pages":"3"}}`
+	}
+	first, second := page(refused, "2030-01-03T00:00:00.000Z"), page(entry("t0", "2029-12-31T00:00:00.000Z", "x"), "2030-01-01T00:00:00.000Z")
+	second = strings.Replace(second, reference, "another", 1)
 	for name, c := range map[string]struct {
 		earlier bool
 		issued  string
@@ -218,6 +223,7 @@ func TestAFailedRepetitionDoesNotHideAnEarlierSuccess(t *testing.T) {
 		want    string
 	}{
 		"on the list":            {true, "", []string{listed(refused, paid)}, "confirmed t1"},
+		"pages behind it":        {true, "", []string{first, second, first, second, page(paid, "2029-12-02T00:00:00.000Z"), listed()}, "confirmed t1"},
 		"by its id":              {true, "t2", []string{transfer, listed(refused, paid)}, "confirmed t1"},
 		"the only one":           {true, "t2", []string{transfer, listed(refused)}, "rejected t2"},
 		"on no list":             {true, "t2", []string{transfer, listed()}, "rejected t2"},
