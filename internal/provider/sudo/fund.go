@@ -182,17 +182,25 @@ func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time
 }
 
 // lines calls see with each line of our account's list, back to the time since. If see returns a later time, it reads back to that. It returns whether
-// the list was read without a gap. A new line moves the pages while they are read, so a line may be on two pages: lines calls see once for it. A list that is not sorted newest first is read to its end, and so is any list if since is zero.
+// the list was read without a gap. If since is zero, it does so for the whole list.
 func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (until time.Time)) (complete bool, why *provider.Error) {
-	sorted, last, most, known := true, time.Time{}, mostPages, map[[5]text]bool{}
 	if since.IsZero() {
-		most = mostOfAll
+		return p.wholeList(ctx, see)
 	}
+	complete, _, why = p.read(ctx, since, mostPages, see)
+	return complete, why
+}
+
+// read reads at most so many pages of the list for lines. It also returns whether the list is sorted newest first, as far as it was read. A new line moves
+// the pages while they are read, so a line may be on two pages: read calls see once for it. A list that is not sorted newest first is read to its end.
+func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(transfer) (until time.Time)) (complete, sorted bool, why *provider.Error) {
+	sorted = true
+	last, known := time.Time{}, map[[5]text]bool{}
 	for page := range most {
 		var rows []transfer
 		e, err := p.data(p.look(ctx, "/accounts/"+url.PathEscape(p.cfg.DebitAccount)+"/transactions"+paging(page)), &rows)
 		if err != nil {
-			return false, provider.AsError(p.Name(), err)
+			return false, sorted, provider.AsError(p.Name(), err)
 		}
 		for _, t := range rows {
 			name := [5]text{t.ID, t.Type, t.CreatedAt, t.Reference, t.Narration}
@@ -208,10 +216,10 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (u
 			}
 		}
 		if len(rows) == 0 || page+1 >= e.pages() && len(rows) < pageSize || sorted && last.Before(since) {
-			return true, nil
+			return true, sorted, nil
 		}
 	}
-	return false, nil
+	return false, sorted, nil
 }
 
 // ReturnedBalance looks for credits on the list of our account that name the card, after the time

@@ -54,6 +54,7 @@ type Plug struct {
 	vault  *provider.Client // nil if physical cards are not configured
 	header http.Header
 	clock  clock.Clock
+	past   past
 }
 
 var _ provider.Issuer = (*Plug)(nil)
