@@ -75,13 +75,30 @@ func keyed(t *testing.T, p *apptest.Program) {
 
 // fundings makes a card funding for each ending of the amount, which chooses what the sandbox does.
 func fundings(t *testing.T, p *apptest.Program) {
-	var list struct{ Data []struct{ ID string } }
-	p.Data("/api/v1/card", &list)
+	card := liveCard(t, p)
 	for _, naira := range []int{5010, 5001, 5002, 5003, 5004, 5005, 5006, 5007} {
-		p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": list.Data[0].ID, "amount": naira})
+		p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": card, "amount": naira})
 	}
 	p.Advance(time.Minute)
 	p.Advance(16 * time.Minute)
+}
+
+// liveCard returns the ID of a card that is not terminated. It makes one if there is none.
+func liveCard(t *testing.T, p *apptest.Program) string {
+	t.Helper()
+	var list struct {
+		Data []struct{ ID, CustomerID, Status string }
+	}
+	p.Data("/api/v1/card", &list)
+	for _, c := range list.Data {
+		if c.Status == "active" {
+			return c.ID
+		}
+	}
+	var made struct{ Data struct{ ID string } }
+	body := map[string]any{"customerId": list.Data[0].CustomerID, "type": "virtual"}
+	p.Do(http.MethodPost, "/api/v1/card/generate-card", body).Want(t, http.StatusOK).Into(t, &made)
+	return made.Data.ID
 }
 
 // bills makes purchases of TV and power. Some are delivered. Others are refused, and then their
@@ -213,9 +230,7 @@ func unresolved(t *testing.T, p *apptest.Program) {
 
 // openOnes makes operations that stay open, with different amounts.
 func openOnes(t *testing.T, p *apptest.Program) {
-	var list struct{ Data []struct{ ID string } }
-	p.Data("/api/v1/card", &list)
-	p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": list.Data[0].ID, "amount": 6008})
+	p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": liveCard(t, p), "amount": 6008})
 	for i, bundle := range p.Bundles()[:2] {
 		p.Buy(p.Order(bundle, fmt.Sprint("open-", i), "08")).Want(t, http.StatusOK)
 	}
