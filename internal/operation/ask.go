@@ -71,10 +71,16 @@ func (s *Service) knownNow(ctx context.Context, o Operation, a provider.Answer) 
 		if !ledger.Is(err, ledger.Moved, operations.Table) {
 			return after, err
 		}
-		now, err := s.Find(ctx, o.Company, o.ID) // the resolver has asked meanwhile
-		if err != nil || now.State != Pending || now.Attempt != o.Attempt || now.Polls == o.Polls {
+		now, err := s.Find(ctx, o.Company, o.ID) // the resolver or an operator has asked meanwhile
+		if err != nil || now.State != Pending || now.Attempt != o.Attempt || now.saysAs(o) {
 			return now, err
 		}
 		o = now
 	}
+}
+
+// saysAs reports whether the provider has said nothing new between two reads of an operation. These are the values that outcomeUnit
+// compares.
+func (o Operation) saysAs(earlier Operation) bool {
+	return o.Polls == earlier.Polls && o.Missing == earlier.Missing && o.ProviderReference == earlier.ProviderReference
 }

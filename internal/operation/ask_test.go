@@ -158,3 +158,28 @@ func TestASlowAbsenceDoesNotHideWhatAnOperatorHasFound(t *testing.T) {
 		}
 	})
 }
+
+// Two operators ask at once, and the provider has the operation. The slower answer is written too.
+func TestTwoQuestionsAtOnceAreBothWritten(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(missing)
+		o := p.unknown()
+		p.clock.Advance(time.Minute)
+		p.poll(o)
+		p.clock.Advance(31 * time.Second)
+		p.answer = func(operation.Operation) provider.Answer {
+			p.says(provider.Answer{Found: true, Code: "accepted", Reference: "theirs"})
+			p.clock.Advance(31 * time.Second)
+			if _, err := p.askNow(o); err != nil {
+				t.Error(err)
+			}
+			return provider.Answer{Found: true, Code: "processing"}
+		}
+		if _, err := p.askNow(o); err != nil {
+			t.Error(err)
+		}
+		if now := p.stands(o, operation.Pending); now.Code != "processing" || now.ProviderReference != "theirs" || now.Missing != 0 {
+			t.Errorf("afterwards: %+v", now)
+		}
+	})
+}
