@@ -57,8 +57,8 @@ type Pools struct {
 	// Place returns the place that holds the rows of a company (DB.Place), instead of the database. Tests
 	// set it.
 	Place func(company string) string
-	// Twice runs the function of each snapshot twice, as a snapshot may that ends in the middle. What the first run has left behind
-	// must not be in the result. Tests set it.
+	// Twice runs the function of each snapshot twice, as a snapshot may that ends in the middle. The result must not contain
+	// anything of the first run. Tests set it.
 	Twice bool
 }
 

@@ -44,8 +44,8 @@ var plainFilters = []string{"company", "kind", "state", "status", "word", "provi
 // aContact matches a value that may be an e-mail address, a phone number, the number of an account or a BVN.
 var aContact = regexp.MustCompile(`@|[0-9]{10}`)
 
-// MaskQuery returns the filters of an address for the audit log, in their order and without the place in the list and the format. What may be about a
-// person, such as an own reference, is a keyed hash, as in the line of a search.
+// MaskQuery returns the filters of an address for the audit log, in their order and without the place in the list and the format. A value that
+// may be about a person, such as an own reference, is a keyed hash, as in the line of a search.
 func (s *Service) MaskQuery(query string) string {
 	var out []string
 	for pair := range strings.SplitSeq(query, "&") {

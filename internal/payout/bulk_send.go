@@ -43,7 +43,7 @@ type Confirmation struct {
 	Alone func(ctx context.Context, amount money.Kobo) (bool, error)
 }
 
-// Approved is the approval of a bulk payout's confirmation. What was seen alone has neither a digest nor an end.
+// Approved is the approval of a bulk payout's confirmation. The one in Confirmation.Seen has neither a digest nor an end.
 type Approved struct {
 	Lines  int64                // that the person has seen
 	Amount money.Kobo           // the same, without fees

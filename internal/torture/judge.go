@@ -41,15 +41,12 @@ func (w *world) judge(ctx context.Context) error {
 			return w.assign(ctx, c, executed, paid)
 		}
 		outcome := decision(c)
-		switch {
-		case outcome != confirmed && outcome != rejected:
-		case unended[c.Subject] && !requested[c.Subject]:
+		isOpen := unended[c.Subject] && requested[c.Subject] // otherwise the provider can say what happened
+		if (outcome == confirmed || outcome == rejected) && !isOpen {
 			outcome = rejected
-		case unended[c.Subject]:
-		case done[c.Subject]: // the provider can say what happened
-			outcome = confirmed
-		default:
-			outcome = rejected
+			if done[c.Subject] {
+				outcome = confirmed
+			}
 		}
 		if outcome == "" {
 			return nil

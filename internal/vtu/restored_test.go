@@ -142,8 +142,8 @@ func TestARepetitionAsksTheOtherBillerAboutItsFirstAttempt(t *testing.T) {
 	})
 }
 
-// After a restore the biller takes a repetition, gives it an id, and refuses it later. Only that id is found then. What the biller made
-// of the request before the restore is not known, so nothing is refunded.
+// After a restore the biller takes a repetition, gives it an id, and refuses it later. Only that id is found then. Nobody
+// knows what the biller made of the request before the restore, so nothing is refunded.
 func TestARefusedRepetitionSaysNothingAboutTheRequestBefore(t *testing.T) {
 	for name, want := range map[string]operation.State{"restored": vtu.Pending, "not restored": vtu.Failed} {
 		t.Run(name, func(t *testing.T) {
