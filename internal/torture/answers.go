@@ -76,7 +76,7 @@ func (h *History) heard(r *Result) {
 	for _, c := range h.Calls {
 		key := subject{c.Company, c.Key}
 		if c.Kind != look { // a look answers no order
-			heard[key] = heard[key] || c.State != unknown || h.mayBeLost(c) && !repeats(c.Key)
+			heard[key] = heard[key] || c.State != unknown || h.mayBeLost(c) && !repeats(c.Key) || h.allowedSince(c)
 		}
 		if at, there := final[key]; isOrder(c) && isFinal(c.State) && !h.mayBeLost(c) && (!there || c.End < at) {
 			final[key] = c.End

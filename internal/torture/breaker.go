@@ -27,6 +27,7 @@ type breaker struct {
 	copier   *copier  // nil if the run cannot back the database up
 	copy     *copied  // the last backup of the present life of the database
 	drawn    int      // entries of the schedule
+	hold     *hold    // nil while moves are allowed
 }
 
 // plan is one entry of the schedule.
@@ -57,7 +58,7 @@ func (b *breaker) next(r *rand.Rand) plan {
 		p.ofDatabase(r, kinds)
 		return p
 	}
-	switch n := r.IntN(10); {
+	switch n := r.IntN(11); {
 	case n < 3 && b.server != nil:
 		p.kind, p.length = cutting, 0
 	case n < 5:
@@ -65,6 +66,8 @@ func (b *breaker) next(r *rand.Rand) plan {
 	case n < 8:
 		p.kind = freezing
 	case n < 9:
+		p.kind = refusing
+	case n < 10:
 		p.kind, p.length = clockJump, time.Duration(1+r.IntN(20))*time.Minute
 	default:
 		p.kind, p.length = latePayment, time.Duration(1+r.IntN(180))*time.Minute
@@ -86,6 +89,9 @@ func (b *breaker) run(ctx context.Context, seed uint64) error {
 		if !wait(ctx, p.after) {
 			return nil
 		}
+		if err := b.afterRestore(ctx); err != nil {
+			return err
+		}
 		if err := b.act(ctx, p); err != nil {
 			return err
 		}
@@ -106,6 +112,9 @@ func (b *breaker) act(ctx context.Context, p plan) (err error) {
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.kind, err)
+	}
+	if p.kind == refusing {
+		is.Ended = time.Since(b.began)
 	}
 	if lost := b.base.losses(p.kind); p.kind == silence {
 		is.Silent = lost
@@ -135,6 +144,10 @@ func (b *breaker) do(ctx context.Context, p plan) (target string, err error) {
 		return b.server.name, b.server.cut(context.WithoutCancel(ctx))
 	case clockJump:
 		err = b.tell(ctx, "/sandbox/clock", map[string]string{"advance": p.length.String()})
+	case refusing:
+		err = b.refuse(ctx, p.length)
+	case allowing:
+		err = b.allow(ctx)
 	case latePayment:
 		err = b.tell(ctx, "/sandbox/next-payment", map[string]string{"late": p.length.String()})
 	default:

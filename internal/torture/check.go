@@ -1,7 +1,6 @@
 package torture
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -151,13 +150,7 @@ type caseJudge struct {
 
 func (h *History) caseJudge() *caseJudge {
 	j := &caseJudge{h, map[string]bool{}, map[string]bool{}, h.unendedPayments(), h.lostPayments(), map[string]string{}, map[[2]string]bool{}}
-	bank, orders := h.executed(), map[string][]Call{}
-	for _, c := range h.Calls {
-		if isOrder(c) {
-			name := cmp.Or(c.Reference, c.reference())
-			orders[name] = append(orders[name], c)
-		}
-	}
+	bank, orders := h.executed(), h.orders()
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
 			executed := bank[p.Reference].Executions > 0
@@ -194,7 +187,7 @@ func (j *caseJudge) finding(c Case) string {
 }
 
 // decides are the decisions of the operators about what a restore has lost.
-var decides = map[string]string{unknownDebit: dismissed, missingCredit: dismissed, unknownAccount: assigned}
+var decides = map[string]string{unknownDebit: dismissed, missingCredit: dismissed, notOnStatement: dismissed, unknownAccount: assigned}
 
 // mayBeLate reports whether the provider may execute a payment late because of this order: a break delayed the next payment at the time, the clock
 // jumped, or the program was frozen or ended meanwhile. After a break that keeps all orders away, the next payment comes up to a minute later.
@@ -264,7 +257,11 @@ func programs(h *History, r *Result) {
 		at := time.Duration(f.At) * time.Microsecond
 		if !slices.ContainsFunc(h.Breaks, func(b Break) bool {
 			_, ofDatabase := lengths[b.Kind]
-			return (ofDatabase || b.Kind == cutting || b.Kind == restore || b.Kind == oldCopy) && b.At <= at && at <= b.At+b.For+shortly
+			to := b.At + b.For
+			if b.Lost != nil {
+				to = time.Duration(b.Lost.Up) * time.Microsecond
+			}
+			return (ofDatabase || b.Kind == cutting || b.Lost != nil) && b.At <= at && at <= to+shortly
 		}) {
 			r.wrong("a start did not succeed %s after the begin of the run: %s", at.Round(time.Second), f.Says)
 		}
@@ -296,6 +293,9 @@ func kinds(h *History, r *Result) {
 		if done[kind] == 0 {
 			r.wrong("the run has no %s that succeeded", kind)
 		}
+	}
+	if h.Run.Format >= countsMoves && h.mustMove() && len(h.Facts.Moved) == 0 {
+		r.wrong("the first biller refused sales for seconds of the load, and no purchase moved to the second one")
 	}
 	if h.mustDecide() && !slices.ContainsFunc(h.Calls, func(c Call) bool { return c.Kind == deciding && c.State != unknown }) {
 		r.wrong("payments stayed without an outcome for days of the load, and operators decided nothing")

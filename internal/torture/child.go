@@ -22,7 +22,7 @@ func Child(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cfg := app.DevConfig(r.Data, r.Database)
+	cfg := config(r.Data, r.Database)
 	cfg.EpochFile = epochFile(r.Data, r.Database)
 	log, err := app.NewLogger(os.Stderr, cfg.Log)
 	if err != nil {

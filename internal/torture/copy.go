@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -33,7 +34,7 @@ type copier struct {
 
 // newCopier returns nil if the machine has no tools for the database.
 func newCopier(folder, database string, s *server, base *servers) *copier {
-	c := &copier{cfg: app.DevConfig(folder, database), server: s, base: base, folder: folder}
+	c := &copier{cfg: config(folder, database), server: s, base: base, folder: folder}
 	if s != nil {
 		var err error
 		if c.tools, err = cluster.Binaries(); err != nil {
@@ -187,9 +188,11 @@ func (c *copier) state(ctx context.Context) (closed, held bool, err error) {
 	return closed, held, err
 }
 
-// allowMoves ends the hold of the moves of purchases, as kobo door moves allow does.
-func (c *copier) allowMoves(ctx context.Context) error {
-	return c.with(ctx, func(d *db.DB, o *operator.Service) error {
+// allowMoves ends the hold of the moves of purchases, as kobo door moves allow does. The programs have another clock than this one, so it is given
+// their time.
+func (c *copier) allowMoves(ctx context.Context, now time.Time) error {
+	return c.with(ctx, func(d *db.DB, _ *operator.Service) error {
+		o := operator.New(d, nil, clock.At(now))
 		return d.Tx(ctx, func(q db.Querier) error { return o.HoldMoves(ctx, q, by, false, "") })
 	})
 }

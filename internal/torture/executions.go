@@ -82,6 +82,9 @@ func executions(h *History, r *Result) {
 	if len(left) != len(h.Facts.Executions) {
 		r.wrong("the providers list a reference twice")
 	}
+	for _, reference := range h.Facts.Both {
+		r.wrong("the purchase %s was sent to both billers", reference)
+	}
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
 			r.Compared++

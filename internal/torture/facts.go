@@ -16,7 +16,9 @@ import (
 type Facts struct {
 	Companies  []Books     `json:"companies"`
 	Executions []Execution `json:"executions"` // what the providers were asked for
-	Unsent     []string    `json:"unsent"`     // failed payments that Kobo has never sent, as their timelines say
+	Moved      []string    `json:"moved"`      // purchases that Kobo has sent to the second biller
+	Both       []string    `json:"both"`       // those of them that Kobo has sent to the first one too
+	Unsent     []string    `json:"unsent"`     // failed payments that Kobo has never sent, or that the first biller refused with all others, as their timelines say
 	Cases      []Case      `json:"cases"`
 	Verify     []string    `json:"verify"` // what kobo verify reports
 	Read       int64       `json:"read"`   // the ledger entries that it has read
@@ -126,18 +128,13 @@ func (w *world) gather(ctx context.Context) (f Facts, err error) {
 		}
 		f.Companies = append(f.Companies, b)
 	}
-	if f.Executions, err = w.executions(ctx); err != nil {
+	said, err := w.executions(ctx)
+	if err != nil {
 		return f, err
 	}
+	f.Executions, f.Moved, f.Both = said.all, said.moved, said.both
 	f.Messages, f.Forged, err = w.hook.messages()
 	return f, err
-}
-
-func (w *world) executions(ctx context.Context) (list []Execution, err error) {
-	send := func() (answer, error) {
-		return w.fleet.send(ctx, http.MethodGet, "/sandbox/provider-ledger?all=true", nil)
-	}
-	return list, w.fleet.ok(ctx, send, &list)
 }
 
 func (w *world) books(ctx context.Context, c *company) (b Books, err error) {

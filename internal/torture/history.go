@@ -75,9 +75,10 @@ type Break struct {
 	At     time.Duration `json:"at"`  // after the begin of the run
 	For    time.Duration `json:"for"` // until it was mended
 
-	Commits int   `json:"commits,omitempty"` // that were lost
-	Silent  int   `json:"silent,omitempty"`  // connections that lost bytes
-	Lost    *Lost `json:"lost,omitempty"`    // of a restore
+	Ended   time.Duration `json:"ended,omitempty"`   // of refused sales: when the biller sold again, after the begin of the run
+	Commits int           `json:"commits,omitempty"` // that were lost
+	Silent  int           `json:"silent,omitempty"`  // connections that lost bytes
+	Lost    *Lost         `json:"lost,omitempty"`    // of a restore
 }
 
 // Lost is the time that a restore has lost. Times are microseconds since the begin of the run.
@@ -101,13 +102,16 @@ type History struct {
 }
 
 // format is the format of new histories. A check passes over what an older history cannot say.
-const format = 3
+const format = 4
 
 // countsSilence is the first format whose breaks say how many connections have lost bytes.
 const countsSilence = 2
 
 // countsStarts is the first format whose facts say how often programs were started, and whose calls have the decisions of operators during the load.
 const countsStarts = 3
+
+// countsMoves is the first format whose runs have two billers.
+const countsMoves = 4
 
 // Header says how a run began.
 type Header struct {

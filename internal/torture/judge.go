@@ -18,6 +18,8 @@ import (
 //     the request, the company gets the money back.
 //   - A debit on the statement that a restore has lost is booked by an adjustment, unless the company has repeated the payment or the
 //     bank has given the money back. Such a return has a case of its own, which changes no balance.
+//   - A purchase that the second biller has made in a lost time is confirmed. Then the first bank's statement lacks its debit. That case changes no
+//     balance.
 //   - Money for a virtual account that a restore has lost is assigned.
 func (w *world) judge(ctx context.Context) error {
 	if err := w.book(ctx); err != nil {
@@ -27,18 +29,18 @@ func (w *world) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	executed, err := w.executions(ctx)
+	said, err := w.executions(ctx)
 	if err != nil {
 		return err
 	}
 	done, requested := map[string]bool{}, map[string]bool{}
-	for _, e := range executed {
+	for _, e := range said.all {
 		done[e.Reference], requested[e.Reference] = e.Executions > 0, e.Requests > 0
 	}
 	unended, paid := w.withoutOutcome(), slices.DeleteFunc(w.calls(), func(c Call) bool { return c.Kind != credit })
 	return side(list, func(c Case) error {
 		if c.Reason == unknownAccount && len(w.gone) > 0 {
-			return w.assign(ctx, c, executed, paid)
+			return w.assign(ctx, c, said.all, paid)
 		}
 		outcome := decision(c)
 		isOpen := unended[c.Subject] && requested[c.Subject] // otherwise the provider can say what happened
@@ -95,7 +97,7 @@ func (w *world) withoutOutcome() map[string]bool {
 // decision returns what operators decide about a case, or "" if the run does not expect the case.
 func decision(c Case) string {
 	switch {
-	case isLate(c.Reason), c.Reason == unknownDebit, c.Reason == missingCredit, c.Reason == unresolved && strings.HasPrefix(c.Detail, "the operation FAILED"):
+	case isLate(c.Reason), c.Reason == unknownDebit, c.Reason == notOnStatement, c.Reason == missingCredit, c.Reason == unresolved && strings.HasPrefix(c.Detail, "the operation FAILED"):
 		return dismissed
 	case c.Reason == unresolved && c.Subject[len(c.Subject)-1]%2 == 0:
 		return confirmed

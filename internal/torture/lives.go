@@ -73,7 +73,7 @@ func (h *History) losses() map[string]int64 {
 	return out
 }
 
-// lostPayments returns the payments that a restore may have lost, by their references.
+// lostPayments returns the payments that a restore may have lost, by their references. A purchase is there under that of the second biller too.
 func (h *History) lostPayments() map[string]Call {
 	out := map[string]Call{}
 	if len(h.lost()) == 0 {
@@ -82,6 +82,9 @@ func (h *History) lostPayments() map[string]Call {
 	for _, c := range h.Calls {
 		if ref := c.reference(); ref != "" && h.mayBeLost(c) {
 			out[ref] = c
+			if at := c.further(); at != "" {
+				out[at] = c
+			}
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 // These are the reasons of cases about what happened in a lost time.
 const (
 	unknownDebit   = "UNKNOWN_DEBIT"
+	notOnStatement = "NOT_ON_STATEMENT"
 	missingCredit  = "MISSING_CREDIT"
 	unknownAccount = "UNKNOWN_ACCOUNT"
 	assigned       = "assigned"
@@ -142,12 +143,15 @@ func (h *History) ofLost(c Case, payments map[string]Call) bool {
 		_, there := payments[c.about()]
 		return there
 	case missingCredit: // the bank took the money and gave it back, both in the lost time
-		_, there := payments[c.about()]
-		e, executed := h.executed()[c.about()]
+		call, there := payments[c.about()]
+		e, executed := h.executed()[call.reference()]
 		return there && (!executed || e.Status == returned)
 	case unresolved:
 		_, there := payments[c.Subject]
 		return there
+	case notOnStatement: // the second biller has made the purchase, and its debit is on the other statement
+		_, there := payments[c.Subject]
+		return there && slices.Contains(h.Facts.Moved, c.Subject)
 	case unknownAccount:
 		_, session, _ := strings.Cut(c.Subject, "/")
 		return h.strays(session)
@@ -173,6 +177,9 @@ func restores(h *History, r *Result) {
 			}
 		}
 	}
+	for _, reference := range h.movedWhileHeld() {
+		r.wrong("the purchase %s has moved while moves were held", reference)
+	}
 	debits := map[string]money.Kobo{}
 	for _, c := range h.Calls {
 		if c.For != "" {
@@ -180,9 +187,10 @@ func restores(h *History, r *Result) {
 		}
 	}
 	found := map[string]bool{}
+	of := h.lostPayments()
 	for _, c := range h.Facts.Cases {
 		if c.Reason == unknownDebit {
-			found[c.about()] = true
+			found[c.about()], found[of[c.about()].reference()] = true, true
 		}
 	}
 	unbooked := h.unbooked()

@@ -61,6 +61,7 @@ type order struct {
 	call Call
 	path string
 	body map[string]any
+	made int64 // microseconds since the begin of the run
 }
 
 // stories are the last two digits of the numbers that orders name. They choose what the simulated
@@ -147,6 +148,7 @@ func (c *client) buying(key string, account int64, amount money.Kobo, story, to 
 	o := order{
 		call: Call{Kind: purchase, Company: c.own.reference, Account: account, Key: key, Amount: amount, Story: story, To: to, Goods: "airtime"},
 		path: "/api/v1/vtu/purchase-airtime",
+		made: c.now(),
 		body: map[string]any{"idempotencyKey": key, "phoneNumber": to, "settlementId": account, "serviceCategoryId": c.airtime, "amount": amount},
 	}
 	if amount == c.bundle.price {
@@ -248,8 +250,15 @@ func (c *client) order(ctx context.Context, r *rand.Rand, o order) error {
 	return nil
 }
 
-// post sends an order once and records the answer.
+// post sends an order once and records the answer. It does not send a forgotten one.
 func (c *client) post(ctx context.Context, o order) Call {
+	if c.isOld(o) {
+		c.repeating.RLock()
+		defer c.repeating.RUnlock()
+		if c.isForgotten(o) {
+			return Call{}
+		}
+	}
 	call := o.call
 	call.Client, call.Begin = c.number, c.now()
 	// A request that has begun is not given up when the run ends.

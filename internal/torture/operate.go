@@ -2,10 +2,8 @@ package torture
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 )
 
@@ -50,7 +48,7 @@ func (w *world) decideSome(ctx context.Context, reason, after string) (next stri
 		}
 		outcome := decision(c)
 		if outcome == confirmed {
-			had, err := w.hadRequest(ctx, c.Subject)
+			had, err := w.hadRequest(ctx, c)
 			if err != nil {
 				return "", nil
 			}
@@ -68,19 +66,6 @@ func (w *world) decideSome(ctx context.Context, reason, after string) (next stri
 		next = *list.Data.Next
 	}
 	return next, nil
-}
-
-// hadRequest reports whether a provider has ever had a request of this reference. Operators ask before they say that a payment was executed.
-func (w *world) hadRequest(ctx context.Context, reference string) (bool, error) {
-	a, err := w.fleet.send(ctx, http.MethodGet, "/sandbox/provider-ledger?all=true&reference="+url.QueryEscape(reference), nil)
-	if err == nil && a.status != http.StatusOK {
-		err = fmt.Errorf("the provider's ledger: status %d", a.status)
-	}
-	var list struct{ Data []Execution }
-	if err == nil {
-		err = a.into(&list)
-	}
-	return slices.ContainsFunc(list.Data, func(e Execution) bool { return e.Requests > 0 }), err
 }
 
 // decideOnce sends the finding of one operator once, and records the call.

@@ -1,6 +1,10 @@
 package torture
 
-import "github.com/kobo-waas/kobo/internal/money"
+import (
+	"cmp"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
 
 // payoutFee is the fee of each payout of a run.
 const payoutFee = 10*money.Naira + 75
@@ -56,6 +60,18 @@ func orders(h *History, r *Result) {
 			}
 		}
 	}
+}
+
+// orders returns the calls that order payments, by the references of the payments.
+func (h *History) orders() map[string][]Call {
+	out := map[string][]Call{}
+	for _, c := range h.Calls {
+		if isOrder(c) {
+			name := cmp.Or(c.Reference, c.reference())
+			out[name] = append(out[name], c)
+		}
+	}
+	return out
 }
 
 // ordering is the orders of a run by their keys and references.

@@ -180,6 +180,7 @@ func (b *breaker) reopen(ctx context.Context, lost *Lost) (err error) {
 			ready = ready && err == nil && a.status == http.StatusOK
 		}
 		if ready {
+			b.hold = &hold{down: lost.Down, opened: lost.Open}
 			return nil
 		}
 		wait(ctx, retry)

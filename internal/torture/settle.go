@@ -30,9 +30,10 @@ var (
 func (w *world) settle(ctx context.Context, clients []*client, c *copier, say func(string)) (found []Case, err error) {
 	say("settling: orders without an answer")
 	w.hook.settle()
+	w.forgotten.Store(0) // those that moves were allowed after are given up by themselves
 	w.repeat(ctx, clients)
 	if w.lives() > 0 { // no company repeats an order from before the restore any more
-		if err = c.allowMoves(ctx); err != nil {
+		if err = w.endHold(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +105,7 @@ func (w *world) explain(ctx context.Context, f Facts, found []Case) error {
 func (w *world) repeat(ctx context.Context, clients []*client) {
 	heard, h := map[subject]bool{}, &History{Calls: w.calls(), Breaks: w.breaks()}
 	for _, c := range h.Calls {
-		if c.State != unknown && c.Kind != look && !(h.mayBeLost(c) && repeats(c.Key)) {
+		if c.State != unknown && c.Kind != look && !(h.mayBeLost(c) && repeats(c.Key)) || h.allowedSince(c) {
 			heard[subject{c.Company, c.Key}] = true
 		}
 	}
@@ -137,7 +138,7 @@ func (w *world) pass(ctx context.Context, moves ...time.Duration) error {
 	return nil
 }
 
-// passCompared moves the clock, and waits until the bank's statement has been compared within the last day of the clock. A further move would end
+// passCompared moves the clock, and waits until the statement of each bank has been compared within the last day of the clock. A further move would end
 // the lease of a comparison that is under way. The comparison of many thousand lines takes minutes, and it looks back for three days only.
 func (w *world) passCompared(ctx context.Context, by time.Duration) error {
 	if err := w.advance(ctx, by); err != nil {
@@ -151,52 +152,51 @@ func (w *world) passCompared(ctx context.Context, by time.Duration) error {
 	var last []compared
 	for began := time.Now(); time.Since(began) < patience; {
 		var list struct{ Data []compared }
-		if err := w.by.data(ctx, 0, http.MethodGet, "reconciliations?pageSize=10&after=", nil, &list); err != nil {
+		if err := w.by.data(ctx, 0, http.MethodGet, "reconciliations?pageSize=20&after=", nil, &list); err != nil {
 			return err
 		}
 		last = list.Data
+		done := map[string]bool{}
 		for _, c := range last {
-			if !c.To.IsZero() && now.Sub(c.At) <= 24*time.Hour {
-				return nil
-			}
+			done[c.Provider] = done[c.Provider] || !c.To.IsZero() && now.Sub(c.At) <= 24*time.Hour
+		}
+		if done[firstBank] && done[furtherBank] {
+			return nil
 		}
 		if !wait(ctx, retry) {
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("the bank's statement was not compared within %s; at %s the last comparisons were %+v", patience, now, last)
+	return fmt.Errorf("the statement of a bank was not compared within %s; at %s the last comparisons were %+v", patience, now, last)
 }
 
 // compared is a comparison of the bank's statement, as operators read it.
 type compared struct {
-	At      time.Time
-	To      time.Time // zero if the comparison failed
-	Trouble string    // why it failed
+	Provider string // the bank
+	At       time.Time
+	To       time.Time // zero if the comparison failed
+	Trouble  string    // why it failed
 }
 
 // catchUp waits until the programs have done the work that the moves of the clock made due. On a busy machine this takes longer than a move
-// waits. Only payments without an outcome, and those of a lost time, stay open. Another payment that is still open gets a case later,
-// which the run does not expect.
+// waits. A payment that is still open gets a case later, which the run does not expect.
+//
+// Two kinds of payments may stay open. Their provider leaves some without an outcome. Some of a lost time have been repeated, and their
+// provider does not show them. So the wait for those of a lost time is shorter.
 //
 // Requeries are hourly by then, so about every third move makes one due. The pause after a move is in real time, because a program that has
 // read too often in vain from a provider reads nothing from it for some real seconds.
 func (w *world) catchUp(ctx context.Context) error {
-	const patience, move, rest = 6 * time.Minute, 20 * time.Minute, 6 * time.Second
-	unended, lost := w.withoutOutcome(), (&History{Calls: w.calls(), Breaks: w.breaks()}).lostPayments()
-	for began := time.Now(); time.Since(began) < patience; {
-		left := 0
-		for _, c := range w.companies {
-			var b Books
-			if err := readOpen(ctx, c, &b); err != nil {
-				return err
-			}
-			for _, reference := range b.Open {
-				if _, may := lost[reference]; !may && !unended[reference] {
-					left++
-				}
-			}
+	const longest, move, rest, share = 6 * time.Minute, 20 * time.Minute, 6 * time.Second, 8
+	h := &History{Calls: w.calls(), Breaks: w.breaks()}
+	unended, lost := w.withoutOutcome(), h.lostPayments()
+	forLost := min(w.history.Run.Duration/share, longest)
+	for began := time.Now(); time.Since(began) < longest; {
+		left, ofLost, err := w.stillOpen(ctx, unended, lost)
+		if err != nil {
+			return err
 		}
-		if left == 0 {
+		if left == 0 && (ofLost == 0 || time.Since(began) > forLost) {
 			return nil
 		}
 		if err := w.advance(ctx, move); err != nil {
@@ -205,6 +205,31 @@ func (w *world) catchUp(ctx context.Context) error {
 		wait(ctx, rest)
 	}
 	return nil
+}
+
+// stillOpen counts the open payments that their provider can say something about. Those that a restore may have lost count apart.
+func (w *world) stillOpen(ctx context.Context, unended map[string]bool, lost map[string]Call) (left, ofLost int, err error) {
+	said, err := w.executions(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, c := range w.companies {
+		var b Books
+		if err := readOpen(ctx, c, &b); err != nil {
+			return 0, 0, err
+		}
+		for _, reference := range b.Open {
+			_, may := lost[reference]
+			switch {
+			case unended[reference], slices.Contains(said.moved, reference):
+			case may:
+				ofLost++
+			default:
+				left++
+			}
+		}
+	}
+	return left, ofLost, nil
 }
 
 // queue is a queue of jobs, as operators read it.
@@ -289,8 +314,8 @@ func (w *world) quiet(ctx context.Context, seen []Books) (bool, error) {
 		}
 		f.Companies = append(f.Companies, *b)
 	}
-	executed, err := w.executions(ctx)
-	if err != nil || slices.ContainsFunc(executed, func(e Execution) bool { return e.Kind == credit && !booked[e.Reference] }) {
+	said, err := w.executions(ctx)
+	if err != nil || slices.ContainsFunc(said.all, func(e Execution) bool { return e.Kind == credit && !booked[e.Reference] }) {
 		return false, err
 	}
 	if f.Messages, f.Forged, err = w.hook.messages(); err != nil {

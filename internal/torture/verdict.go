@@ -51,6 +51,9 @@ func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
 	if n := len(h.lost()); n > 0 {
 		fmt.Fprintf(t, "restores\t%s\n", h.restored(n))
 	}
+	if n := len(h.Facts.Moved); n > 0 {
+		fmt.Fprintf(t, "moves\t%d purchases went on to the second biller\n", n)
+	}
 	fmt.Fprintln(t)
 	sound = true
 	for _, r := range results {

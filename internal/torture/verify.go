@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/evidence"
@@ -20,7 +19,7 @@ import (
 // verify checks the whole ledger as kobo verify does: sums, copies of facts, MACs and Merkle trees. It returns what it has found, and how many
 // ledger entries it has read.
 func (r *run) verify(ctx context.Context) (lines []string, read int64, err error) {
-	cfg := app.DevConfig(r.folder, r.database)
+	cfg := config(r.folder, r.database)
 	keys, err := cfg.Evidence()
 	if err != nil {
 		return nil, 0, err

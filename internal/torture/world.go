@@ -40,6 +40,9 @@ type world struct {
 
 	copying sync.RWMutex // held for writing while the database is backed up or restored
 	gone    []Lost       // under the lock of the recorder
+
+	forgotten atomic.Int64 // companies do not repeat purchases from before this time
+	repeating sync.RWMutex // held for reading while a purchase from before the last restore is sent
 }
 
 // populate makes the companies of a run, each with a customer, a card and a webhook.
@@ -51,6 +54,9 @@ func (w *world) populate(ctx context.Context, first app.Credentials) error {
 	}
 	w.companies = []*company{one}
 	if err := w.choose(ctx, one); err != nil {
+		return err
+	}
+	if err := w.pair(ctx); err != nil {
 		return err
 	}
 	two, err := w.add(ctx, "Second Company")
