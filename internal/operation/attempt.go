@@ -69,10 +69,10 @@ func (o Operation) AttemptReference(number int64) string {
 	return Reference(o.Company, o.Kind+" attempt "+strconv.FormatInt(number, 10), o.ID)
 }
 
-// Refundable reports whether a reply to a requery refunds an operation that has not moved: the provider
+// Refundable reports whether a reply to a requery refunds the operation: the provider
 // rejected it, or does not know it after the grace period.
 func (o Operation) Refundable(a provider.Answer) bool {
-	return o.State == Pending && o.Attempt == 0 && (a.Outcome == provider.Rejected || a.Missing)
+	return o.State == Pending && (a.Outcome == provider.Rejected || a.Missing)
 }
 
 // cost returns what the provider of the last attempt takes.

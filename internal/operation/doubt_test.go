@@ -108,10 +108,12 @@ func TestARestoredDatabaseBelievesNoRefusal(t *testing.T) {
 	refusals := map[string]struct {
 		begin func(p *plant) operation.Operation
 		reply provider.Answer
+		ended bool // operators end the hold of moves during the call
 	}{
-		"refused":       {(*plant).begin, rejected},
-		"never started": {(*plant).begin, never},
-		"not sent":      {late, confirmed},
+		"refused":                    {(*plant).begin, rejected, false},
+		"never started":              {(*plant).begin, never, false},
+		"not sent":                   {late, confirmed, false},
+		"refused when the hold ends": {(*plant).begin, never, true},
 	}
 	for name, first := range refusals {
 		for state, later := range map[operation.State]provider.Answer{operation.Success: confirmed, operation.Failed: rejected} {
@@ -120,7 +122,10 @@ func TestARestoredDatabaseBelievesNoRefusal(t *testing.T) {
 					restored := true
 					p.Restored = func() bool { return restored }
 					o := first.begin(p)
-					after, err := p.RunOver(t.Context(), o, func(context.Context) provider.Answer { return first.reply },
+					after, err := p.RunOver(t.Context(), o, func(context.Context) provider.Answer {
+						restored = !first.ended
+						return first.reply
+					},
 						func(context.Context, operation.Operation) (operation.Try, bool) {
 							t.Error("the operation may move")
 							return operation.Try{}, false

@@ -236,28 +236,11 @@ var notSent = provider.Answer{Outcome: provider.Rejected, Unstarted: true, Code:
 // example in a program that was frozen for an hour. By then the resolver may have got the reply "no
 // such reference", and returned the money.
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
-	left := s.left(o)
+	left, held := s.left(o), s.holdsMoves()
 	if left <= 0 {
-		return s.believed(notSent)
+		return s.believed(notSent, held)
 	}
-	return s.believed(s.counted(o, "first", s.Calls.Start(), s.call(ctx, o, min(left, s.window), call)))
-}
-
-// believed returns the reply to a first call. In a restored database a refusal decides nothing: the provider
-// may have carried out the same reference in the lost time, and refuse the repetition before it looks at the
-// reference. The resolver then asks the provider about the reference. It does not ask about the id of the
-// refusal, which is the repetition's.
-func (s *Service) believed(a provider.Answer) provider.Answer {
-	if a.Outcome == provider.Rejected && !a.Reversed && s.Restored != nil && s.Restored() {
-		a.Outcome, a.Unstarted, a.Reference = provider.Unknown, false, ""
-	}
-	return a
-}
-
-// MayRepeat reports whether an operation may repeat a request of the lost time of a restore, because it began before operators
-// ended the hold of moves. The provider may then have carried it out long before the operation began.
-func (s *Service) MayRepeat(o Operation) bool {
-	return s.Restored != nil && s.Restored() || s.RestoredUntil != nil && o.CreatedAt.Before(s.RestoredUntil())
+	return s.believed(s.counted(o, "first", s.Calls.Start(), s.call(ctx, o, min(left, s.window), call)), held)
 }
 
 // call calls a provider with a time limit. If the provider's adapter panics, the outcome is

@@ -36,13 +36,14 @@ func (s *Shop) unlessMoved(ctx context.Context, o operation.Operation, kind prov
 	return a
 }
 
-// movedBefore asks the other billers about the attempts that may have followed before a restore. Their
-// references follow from the operation. If a biller has made such an attempt, movedBefore opens a case
+// movedBefore asks the billers about the attempts that may have followed the last one before a restore. Their
+// references follow from the operation. The first attempt may have been at another biller, because operators may have changed the
+// routes since. If a biller has made such an attempt, movedBefore opens a case
 // and returns true. It also returns true if a reply is unclear. With strict, a missing reference is
 // clear only if the biller is proven to look up our references.
 func (s *Shop) movedBefore(ctx context.Context, o operation.Operation, kind provider.ServiceKind, strict bool) bool {
 	for name, b := range s.Billers {
-		for n := int64(1); n <= int64(len(s.Billers)); n++ {
+		for n := o.Attempt + 1; n <= int64(len(s.Billers)); n++ {
 			reference := o.AttemptReference(n)
 			if n == 1 && name == o.Provider {
 				continue // the biller recognises the repetition itself

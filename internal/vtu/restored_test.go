@@ -113,6 +113,43 @@ func movedAfterTheBackup(t *testing.T, lookup string, begins func(s *street)) {
 	})
 }
 
+// The backup has the second attempt of a purchase. It moved once more after the backup, and the third biller has delivered it. So it is not
+// refunded, although the second biller does not know its attempt.
+func TestAMovedPurchaseThatMovedAgainAfterTheBackupIsNotRefunded(t *testing.T) {
+	for name, begins := range map[string]func(s *street){"held": (*street).restored, "the hold has ended": (*street).allowed} {
+		t.Run(name, func(t *testing.T) {
+			onStreet(t, provider.Proven, "*=vtpass>safehaven>third", func(t *testing.T, s *street) {
+				s.Billers["third"] = puppet{Biller: s.haven}
+				backup := func() operation.Operation {
+					order, done := s.order(), make(chan struct{})
+					plots := s.stage()
+					plots["vtpass"], plots["safehaven"] = plot{story: off}, plot{story: unreachable, crash: after}
+					s.control("POST", "/sandbox/vtpass-off", `{"off": true}`)
+					go func() { defer close(done); s.airtime(topUp)(order) }()
+					<-done
+					s.control("POST", "/sandbox/vtpass-off", `{"off": false}`)
+					o, err := s.operations.FindByKey(t.Context(), s.company, vtu.Kind, order.IdempotencyKey)
+					s.must(err)
+					return o
+				}
+				o, never := backup(), backup()
+				if o.Attempt != 2 || o.Provider != "safehaven" {
+					t.Fatalf("attempt %d at %s", o.Attempt, o.Provider)
+				}
+				s.lost(o.AttemptReference(3))
+				begins(s)
+				held := s.balance()
+				if o = s.resolve(o, 80*time.Hour); o.State != vtu.Pending || s.balance() != held || s.cases(o) != string(operation.Unresolved) {
+					t.Errorf("delivered, but %s, cases %q", o.State, s.cases(o))
+				}
+				if never = s.resolve(never, 80*time.Hour); never.State != vtu.Failed {
+					t.Errorf("never delivered, but %s, cases %q", never.State, s.cases(never))
+				}
+			})
+		})
+	}
+}
+
 // Before the restore the purchase moved from VTpass to Safe Haven. Then operators put Safe Haven first.
 func TestARepetitionAfterARestoreAndSwappedRoutes(t *testing.T) {
 	onStreet(t, provider.Proven, "*=safehaven>vtpass", func(t *testing.T, s *street) {
