@@ -97,3 +97,26 @@ func TestOnlyASuccessIsReversedAndOnce(t *testing.T) {
 		})
 	}
 }
+
+// A reply says that the provider has carried out the operation. Before it is written, another reply says so too, and a third one that the money
+// came back. The first reply is older than the reversal, and contradicts nothing.
+func TestASuccessThatIsOlderThanItsReversalIsNoContradiction(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		after, err := p.Run(t.Context(), o, func(context.Context) provider.Answer {
+			for _, said := range []provider.Answer{confirmed, {Outcome: provider.Rejected, Code: "reversed", Reversed: true}} {
+				_, err := p.Notified(t.Context(), o.Company, o.ID, said)
+				p.must(err)
+			}
+			return confirmed
+		}, nil)
+		p.must(err)
+		if after.State != operation.Reversed {
+			t.Errorf("it is %s", after.State)
+		}
+		p.stands(o, operation.Reversed)
+		if open := p.open(); len(open) > 0 {
+			t.Errorf("cases: %+v", open)
+		}
+	})
+}

@@ -362,7 +362,7 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 		err = s.bookLateCharge(ctx, now)
 	case ours.Returned && now.State == Success:
 		return s.reverse(ctx, now, ours)
-	case ours.Returned && now.State == Reversed:
+	case (ours.Returned || ours.State == Success) && now.State == Reversed: // a success comes before its reversal
 	case ours.State != Pending && ours.State != now.State:
 		detail := fmt.Sprintf("the operation is %s; a later answer (%s) says %s", now.State, ours.Code, ours.Outcome)
 		err = s.OpenCase(ctx, now.Company, now.ID, Contradiction, detail)
