@@ -1,6 +1,7 @@
 package crypto_test
 
 import (
+	"context"
 	"bytes"
 	"errors"
 	"fmt"
@@ -295,6 +296,24 @@ func TestALongNotificationIsCut(t *testing.T) {
 		}
 		if text := w.open(inbox.House)[0]; len([]rune(text)) > 800 || strings.ContainsRune(text, '\ufffd') {
 			t.Errorf("%d characters", len([]rune(text)))
+		}
+	})
+}
+
+// A program that stops while it reads a custodian gives the lease of the cursor back, so the next program need not wait for its end.
+func TestAProgramThatStopsHoldsNoLease(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		for n := range 300 {
+			ctx, stop := context.WithCancel(t.Context())
+			timer := time.AfterFunc(time.Duration(n%30)*100*time.Microsecond, stop)
+			err := w.Read(ctx, "node")
+			timer.Stop()
+			stop()
+			held, one := db.One(t.Context(), d, db.Value[int64], `SELECT count(*) FROM crypto_cursor WHERE lease_until > 0`)
+			if one != nil || held > 0 {
+				t.Fatalf("read %d (%v): %d leases are held, %v", n, err, held, one)
+			}
 		}
 	})
 }
