@@ -3,6 +3,7 @@ package torture
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
@@ -141,7 +142,8 @@ func cases(h *History, r *Result) {
 type caseJudge struct {
 	*History
 	late    map[string]bool    // payments that may have been executed late
-	overdue map[string]bool    // payments that their provider has not executed, and after which three days of the load passed
+	overdue map[string]bool    // payments after which three days of the load passed
+	done    map[string]bool    // payments that their provider has executed
 	unended map[string]Payment // payments that their provider leaves without an outcome
 	lost    map[string]Call    // payments of a lost time
 	of      map[string]string  // the company of each payment
@@ -149,23 +151,30 @@ type caseJudge struct {
 }
 
 func (h *History) caseJudge() *caseJudge {
-	j := &caseJudge{h, map[string]bool{}, map[string]bool{}, h.unendedPayments(), h.lostPayments(), map[string]string{}, map[[2]string]bool{}}
+	j := &caseJudge{
+		History: h, late: map[string]bool{}, overdue: map[string]bool{}, done: map[string]bool{}, unended: h.unendedPayments(), lost: h.lostPayments(),
+		of: map[string]string{}, seen: map[[2]string]bool{},
+	}
 	bank, orders := h.executed(), h.orders()
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
 			executed := bank[p.Reference].Executions > 0
 			j.late[p.Reference] = p.State == failed && executed && slices.ContainsFunc(orders[p.Reference], h.mayBeLate)
-			j.overdue[p.Reference] = !executed && slices.ContainsFunc(orders[p.Reference], h.isOverdue)
+			j.overdue[p.Reference], j.done[p.Reference] = slices.ContainsFunc(orders[p.Reference], h.isOverdue), executed
 			j.of[p.Reference] = b.Reference
 		}
 	}
 	return j
 }
 
+// notAsked is how a case ends about a payment of which the provider could not be asked at last. Days of a load pass within seconds, and a program that
+// has asked in vain too often asks nobody for some real seconds.
+const notAsked = "last answer: not_sent"
+
 // finding says what is wrong with the case, or "".
 func (j *caseJudge) finding(c Case) string {
 	_, open := j.unended[c.Subject]
-	open = open || c.Reason == unresolved && j.overdue[c.Subject]
+	open = open || c.Reason == unresolved && j.overdue[c.Subject] && (!j.done[c.Subject] || strings.HasSuffix(c.Detail, notAsked))
 	name := [2]string{c.Reason, c.Subject}
 	twice := j.seen[name]
 	j.seen[name] = true

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -53,6 +54,22 @@ func TestAnOldOrderMayBeACase(t *testing.T) {
 		}
 		if got := h.isOverdue(Call{Begin: c.order.Microseconds()}); got != c.want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// Three days of the load passed after a payment. If its provider could not even be asked at the last question, the case is right, also about
+// a payment that was executed. After any other answer the provider could have told.
+func TestACaseByAgeAboutAnExecutedPaymentNeedsAProviderThatWasNotAsked(t *testing.T) {
+	for answer, expected := range map[string]bool{"not_sent": true, "pending": false} {
+		h := sound()
+		for n := range 3 {
+			h.Breaks = append(h.Breaks, Break{Kind: clockJump, At: time.Duration(n+1) * time.Minute, For: 24 * time.Hour})
+		}
+		c := Case{ID: "5", Company: us, Subject: "p1", Reason: unresolved, Status: "RESOLVED", Outcome: dismissed, Detail: "no outcome after 72 hours; last answer: " + answer}
+		h.Facts.Cases = append(h.Facts.Cases, c)
+		if wrong := failing(h); slices.Contains(wrong, "cases") == expected {
+			t.Errorf("%s: %v", answer, wrong)
 		}
 	}
 }
