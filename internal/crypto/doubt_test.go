@@ -1,8 +1,8 @@
 package crypto_test
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
