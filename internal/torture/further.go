@@ -30,8 +30,8 @@ const (
 	furtherBank = "second"
 )
 
-// further is the path of the sandbox's controls of the second biller.
-const further = "/sandbox/banks/" + furtherBank
+// furtherControls is the path of the sandbox's controls of the second biller.
+const furtherControls = "/sandbox/banks/" + furtherBank
 
 // config returns the configuration of the programs of a run.
 func config(data, database string) app.Config {
@@ -165,7 +165,7 @@ func (c *client) isForgotten(o order) bool {
 // allowedSince reports whether moves were allowed after a restore that may have lost the purchase. Its company does not repeat it
 // since. A request without an answer may take effect somewhat later.
 func (h *History) allowedSince(c Call) bool {
-	const later = 15_000_000
+	const later = 15_000_000 // microseconds
 	late := c
 	if c.State == unknown {
 		late.End += later
@@ -175,10 +175,8 @@ func (h *History) allowedSince(c Call) bool {
 	})
 }
 
-// refusedFirst reports whether the first biller refused all sales during an order, while moves were allowed. Then the refund may be right at
-// once, also without a move.
-func (h *History) refusedFirst(orders []Call) bool {
-	const window = 2_000_000 // of a first call, which may come when the client has given up
+// refusedSales returns the times in which the first biller refused all sales while moves were allowed.
+func (h *History) refusedSales() (list []Break) {
 	held := false
 	for _, b := range h.Breaks {
 		switch {
@@ -187,13 +185,20 @@ func (h *History) refusedFirst(orders []Call) bool {
 		case b.Kind == allowing:
 			held = false
 		case b.Kind == refusing && !held:
-			from, to := b.At.Microseconds(), b.Ended.Microseconds()
-			if slices.ContainsFunc(orders, func(c Call) bool { return c.Kind == purchase && c.Begin < to && c.End+window > from }) {
-				return true
-			}
+			list = append(list, b)
 		}
 	}
-	return false
+	return list
+}
+
+// refusedFirst reports whether the first biller refused all sales during an order, while moves were allowed. Then the refund may be right at
+// once, also without a move.
+func (h *History) refusedFirst(orders []Call) bool {
+	const window = 2_000_000 // microseconds of a first call, which may come when the client has given up
+	return slices.ContainsFunc(h.refusedSales(), func(b Break) bool {
+		from, to := b.At.Microseconds(), b.Ended.Microseconds()
+		return slices.ContainsFunc(orders, func(c Call) bool { return c.Kind == purchase && c.Begin < to && c.End+window > from })
+	})
 }
 
 // movedWhileHeld returns the purchases that have moved although their first request came after a restore, and their last answer before
@@ -223,7 +228,7 @@ func (h *History) movedWhileHeld() (list []string) {
 // executions returns what the providers were asked for.
 func (w *world) executions(ctx context.Context) (said requests, err error) {
 	var at, there []Execution
-	for path, into := range map[string]*[]Execution{"/sandbox": &at, further: &there} {
+	for path, into := range map[string]*[]Execution{"/sandbox": &at, furtherControls: &there} {
 		send := func() (answer, error) {
 			return w.fleet.send(ctx, http.MethodGet, path+"/provider-ledger?all=true", nil)
 		}
@@ -297,7 +302,7 @@ func (c Call) further() string {
 // hadRequest reports whether a provider has ever had a request about the subject of a case. Operators ask before they say that a payment was
 // executed.
 func (w *world) hadRequest(ctx context.Context, c Case) (bool, error) {
-	for path, reference := range map[string]string{"/sandbox": c.Subject, further: furtherReference(c.Company, c.Subject)} {
+	for path, reference := range map[string]string{"/sandbox": c.Subject, furtherControls: furtherReference(c.Company, c.Subject)} {
 		a, err := w.fleet.send(ctx, http.MethodGet, path+"/provider-ledger?all=true&reference="+url.QueryEscape(reference), nil)
 		if err == nil && a.status != http.StatusOK {
 			err = fmt.Errorf("the provider's ledger: status %d", a.status)
@@ -317,16 +322,8 @@ func (w *world) hadRequest(ctx context.Context, c Case) (bool, error) {
 func (h *History) mustMove() bool {
 	const enough = 8 * time.Second
 	var while time.Duration
-	held := false
-	for _, b := range h.Breaks {
-		switch {
-		case b.Lost != nil:
-			held = true
-		case b.Kind == allowing:
-			held = false
-		case b.Kind == refusing && !held:
-			while += b.Ended - b.At
-		}
+	for _, b := range h.refusedSales() {
+		while += b.Ended - b.At
 	}
 	return while >= enough
 }

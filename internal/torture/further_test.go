@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What both billers know about a purchase is one execution under its first reference. A purchase that both have got counts as sent
+// Two billers may know a purchase, and it is one execution under its first reference. A purchase that both have got counts as sent
 // and executed twice.
 func TestWhatBothBillersKnowIsJoined(t *testing.T) {
 	c := Call{Kind: purchase, Company: us, Key: "k"}
