@@ -4,7 +4,8 @@
 // it writes the epoch into a file outside the database. A database restored from a backup has a
 // lower epoch than the file, and lacks the latest requests to providers. A program that starts on
 // such a database closes API access. The same commit raises the epoch to that of the file, so each
-// old copy is detected only once. API access stays closed until an operator opens it.
+// old copy is detected only once. API access stays closed until an operator opens it. A running program
+// notices in the same way that its database went back.
 package deployment
 
 import (
@@ -37,6 +38,7 @@ type Service struct {
 	log   *slog.Logger
 	path  string
 	sync  func(folder string) error
+	shut  Close // of Begin
 
 	mu     sync.Mutex
 	last   int64     // the epoch after our last raise
@@ -54,6 +56,7 @@ func New(d *db.DB, c clock.Clock, log *slog.Logger, path string) *Service {
 // Begin compares the database with the file before the program serves requests, and raises the
 // epoch for the first time. It returns an error if the file cannot be read or written.
 func (s *Service) Begin(ctx context.Context, shut Close) error {
+	s.shut = shut
 	if s.path == "" {
 		s.log.Warn("epoch_file is not set: an old copy of the database will not be noticed")
 		_, err := s.meet(ctx, Mark{}, shut)
@@ -153,31 +156,54 @@ func (s *Service) tell(err error) {
 	s.failed = err != nil
 }
 
-// Raise raises the epoch by one and, after the commit, writes it into the file.
+// Raise raises the epoch by one and, after the commit, writes it into the file. If the database is below the last
+// epoch that this program has committed, an old copy has taken its place. Then the same commit closes API access and
+// raises the epoch above the last one, as a start on an old copy does.
 func (s *Service) Raise(ctx context.Context) error {
+	last, why := s.epoch(), ""
 	var now Mark
 	err := s.db.Tx(ctx, func(q db.Querier) (err error) {
-		now, err = raise(ctx, q)
+		why = ""
+		if now, err = raise(ctx, q); err != nil || now.Epoch > last {
+			return err
+		}
+		why = fmt.Sprintf("this database is an old copy: it went back from epoch %d to %d while a program ran: see docs/operating.md", last, now.Epoch-1)
+		if s.shut == nil {
+			return errors.New(why)
+		}
+		if err = s.shut(ctx, q, why); err == nil {
+			err = lift(ctx, q, last)
+		}
+		if err == nil {
+			now, err = raise(ctx, q)
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if before := s.note(now); now.Epoch <= before {
-		return fmt.Errorf("the database went back from epoch %d to %d: another copy has taken its place", before, now.Epoch)
+	if why != "" {
+		s.log.Error("API access is closed; kobo door open lets companies in", "reason", why)
 	}
+	s.note(now)
 	if s.path == "" {
 		return nil
 	}
 	return s.keep(now, now.Name)
 }
 
-// note stores the new epoch and its time, and returns the epoch of the previous raise.
-func (s *Service) note(now Mark) (before int64) {
+// epoch returns the epoch after our last raise.
+func (s *Service) epoch() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, s.last, s.raised = s.last, now.Epoch, s.clock.Now()
-	return before
+	return s.last
+}
+
+// note stores the new epoch and its time.
+func (s *Service) note(now Mark) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.raised = now.Epoch, s.clock.Now()
 }
 
 // keep replaces the mark in the file with the mark now. The name in the file must be the name of
