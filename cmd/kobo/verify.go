@@ -104,23 +104,32 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 	}
 	add(log)
 	if trees != nil {
-		rest, err := r.VerifyTreesOfNoCompany(ctx, trees, log.Rows)
+		rest, explained, err := r.VerifyTreesOfNoCompany(ctx, trees, log.Rows)
 		if err != nil {
 			return err
 		}
 		say(rest)
+		for _, line := range explained {
+			fmt.Fprintln(c.OutOrStdout(), line)
+		}
 	}
+	all := covered{len(companies), entries, operations, unsigned, !log.Unchecked, trees != nil}
 	if wrong {
+		fmt.Fprintln(c.OutOrStdout(), all.text()+": not everything adds up")
 		return errors.New("the ledger does not add up")
 	}
-	return concluded(c.OutOrStdout(), covered{len(companies), entries, operations, unsigned, !log.Unchecked, trees != nil}, keyless)
+	return concluded(c.OutOrStdout(), all, keyless)
 }
 
-// covered is what a check that has found nothing covers.
+// covered is what a check covers.
 type covered struct {
 	companies                     int
 	entries, operations, unsigned int64
 	macs, trees                   bool // whether they were checked
+}
+
+func (a covered) text() string {
+	return fmt.Sprintf("%d companies, %d entries, %d operations open", a.companies, a.entries, a.operations)
 }
 
 // concluded says what the check covers. Rows that it does not cover are an error, but for a check without the key.
@@ -131,7 +140,7 @@ func concluded(w io.Writer, all covered, keyless bool) error {
 	if all.unsigned > 0 {
 		fmt.Fprintf(w, "%d rows are not signed: after an upgrade from a schema before %d, kobo adopt signs the rows of earlier programs\n", all.unsigned, signing)
 	}
-	fmt.Fprintf(w, "%d companies, %d entries, %d operations open: everything adds up\n", all.companies, all.entries, all.operations)
+	fmt.Fprintln(w, all.text()+": everything adds up")
 	switch {
 	case all.unsigned > 0:
 		return errors.New("rows are not signed, so they may be forged")

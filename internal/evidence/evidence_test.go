@@ -135,7 +135,7 @@ func (o *office) found() (all []string) {
 		}
 		all = append(all, wrongs...)
 	}
-	wrongs, err := o.VerifyPlace(o.t.Context(), o.db)
+	wrongs, _, err := o.VerifyPlace(o.t.Context(), o.db)
 	must(o.t, err)
 	return append(all, wrongs...)
 }

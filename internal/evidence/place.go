@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -174,7 +175,7 @@ func (s *Service) comparePlace(ctx context.Context, name string) (string, error)
 		s.Log.Warn("the second place has files of another database", "reason", s.ofOther(foreign))
 	}
 	if len(own) > 0 {
-		why, err := s.compare(ctx, s.DB, name, own[len(own)-1])
+		why, _, err := s.compare(ctx, s.DB, name, own[len(own)-1])
 		if errors.As(err, new(*fs.PathError)) {
 			s.Log.Warn("the second place cannot be read: this comparison could not notice an old copy of the database", "error", err)
 			return "", nil
@@ -196,13 +197,33 @@ func (s *Service) empty(size int64) string {
 	return fmt.Sprintf("%s has no checkpoint of this database, which has %d", s.Folder, size)
 }
 
+// instantOf returns the instant in the name of the newest file, or the zero time.
+func instantOf(own []string, name string) time.Time {
+	if len(own) == 0 {
+		return time.Time{}
+	}
+	text, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(own[len(own)-1]), name+"-"), "-")
+	at, err := time.Parse(instant, text)
+	if err != nil {
+		return time.Time{} // somebody else made the file
+	}
+	return at
+}
+
 // keepPresent writes a checkpoint of the deployment's present tree into the second place.
 func (s *Service) keepPresent(ctx context.Context, name string) error {
 	size, err := sizes(ctx, s.DB, []string{Deployment})
 	if err != nil {
 		return err
 	}
+	own, _, err := s.kept(name)
+	if err != nil {
+		return err
+	}
 	c := Checkpoint{Size: size[Deployment], CreatedAt: s.Clock.Now()}
+	if last := instantOf(own, name); !c.CreatedAt.After(last) {
+		c.CreatedAt = last.Add(time.Microsecond) // the clock was set back, and this file must be the newest one
+	}
 	root, err := s.tree(ctx, s.DB, Deployment, c.Size).root(c.Size)
 	if err != nil {
 		return s.report(err)
@@ -217,15 +238,16 @@ func (s *Service) keepPresent(ctx context.Context, name string) error {
 	return s.keep(name, c)
 }
 
-// compare returns the reason why a database does not continue a checkpoint of the second place, or "".
-func (s *Service) compare(ctx context.Context, q db.Querier, name, path string) (string, error) {
+// compare returns the reason why a database does not continue a checkpoint of the second place, or "". It also
+// returns the size of the checkpoint, or -1 if no evidence key signed the file.
+func (s *Service) compare(ctx context.Context, q db.Querier, name, path string) (why string, covers int64, err error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the configured folder
 	if err != nil {
-		return "", fmt.Errorf("checkpoint_folder: %w", err)
+		return "", -1, fmt.Errorf("checkpoint_folder: %w", err)
 	}
 	by, err := signers(name, s.Keys)
 	if err != nil {
-		return "", err
+		return "", -1, err
 	}
 	known := make([]note.Verifier, len(by))
 	for i, one := range by {
@@ -233,21 +255,22 @@ func (s *Service) compare(ctx context.Context, q db.Querier, name, path string) 
 	}
 	h, err := open(string(text), known...)
 	if err != nil || h.Origin != origin(name, Deployment) {
-		return fmt.Sprintf("%s is not a checkpoint of this database that one of its evidence keys signed", path), nil
+		return fmt.Sprintf("%s is not a checkpoint of this database that one of its evidence keys signed", path), -1, nil
 	}
+	covers = int64(h.Size)
 	size, err := sizes(ctx, q, []string{Deployment})
 	if err != nil {
-		return "", err
+		return "", covers, err
 	}
-	if size[Deployment] < int64(h.Size) {
-		return fmt.Sprintf("this database was rolled back: it has %d checkpoints, and %s covers %d", size[Deployment], path, h.Size), nil
+	if size[Deployment] < covers {
+		return fmt.Sprintf("this database was rolled back: it has %d checkpoints, and %s covers %d", size[Deployment], path, covers), covers, nil
 	}
-	root, err := s.tree(ctx, q, Deployment, size[Deployment]).root(int64(h.Size))
+	root, err := s.tree(ctx, q, Deployment, size[Deployment]).root(covers)
 	if err != nil && !IsAltered(err) {
-		return "", err
+		return "", covers, err
 	}
 	if err != nil || encode(root) != encode(h.Hash) {
-		return fmt.Sprintf("the history of this database was changed: it does not continue %s", path), nil
+		return fmt.Sprintf("the history of this database was changed: it does not continue %s", path), covers, nil
 	}
-	return "", nil
+	return "", covers, nil
 }

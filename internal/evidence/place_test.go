@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -241,4 +242,47 @@ func TestALongTreeGrowsInSteps(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A restore explains the files that cover what it has undone, also when the new history has outgrown them. The file
+// that Kobo writes when it closes API access is the newest one, also if the clock was set back meanwhile.
+func TestARestoreExplainsNewerFiles(t *testing.T) {
+	for name, jump := range map[string]time.Duration{"": 0, "after the clock was set back": -6 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, o *office) {
+				o.pay("acme", 128)
+				o.round()
+				kept, err := db.One(t.Context(), o.db, db.Value[int64], `SELECT size FROM evidence_tree WHERE company_id = 'deployment'`)
+				must(t, err)
+				o.pay("acme", 2)
+				o.round()
+				o.clock.Jump(jump)
+				o.rewind(257)
+				o.exec(`DELETE FROM evidence_checkpoint WHERE company_id = 'acme' AND size > 257`)
+				o.exec(`DELETE FROM evidence_checkpoint WHERE company_id = 'deployment' AND size > $1`, kept)
+				o.exec(`DELETE FROM evidence_leaf WHERE leaf > $1`, kept)
+				o.exec(`UPDATE evidence_tree SET size = 257 WHERE company_id = 'acme'`)
+				o.exec(`UPDATE evidence_tree SET size = $1 WHERE company_id = 'deployment'`, kept)
+				if wrongs, explained, err := o.VerifyPlace(t.Context(), o.db); err != nil || len(wrongs) != 1 || len(explained) > 0 {
+					t.Fatalf("before the next start: %q %q %v", wrongs, explained, err)
+				}
+				must(t, o.Begin(t.Context()))
+				for range 3 {
+					wrongs, explained, err := o.VerifyPlace(t.Context(), o.db)
+					if err != nil || len(wrongs) > 0 || len(explained) != 1 || !strings.Contains(explained[0], "a restore has undone") {
+						t.Errorf("%q %q %v", wrongs, explained, err)
+					}
+					if must(t, o.Begin(t.Context())); len(o.why) != 1 {
+						t.Errorf("closed for %q", o.why)
+					}
+					o.pay("acme", 2)
+					o.round()
+				}
+				o.exec(`UPDATE evidence_leaf SET hash = $1 WHERE leaf = 1`, strings.Repeat("A", 43)+"=")
+				if wrongs, _, err := o.VerifyPlace(t.Context(), o.db); err != nil || len(wrongs) < 2 {
+					t.Errorf("an altered leaf: %q %v", wrongs, err)
+				}
+			})
+		})
+	}
 }

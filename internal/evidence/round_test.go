@@ -90,11 +90,11 @@ func TestAMissingSecondPlaceStopsNothing(t *testing.T) {
 		if got := o.metric("kobo_evidence_place_age_seconds"); got != (3 * time.Hour).Seconds() {
 			t.Errorf("the age is %v", got)
 		}
-		if _, err := o.VerifyPlace(t.Context(), o.db); err == nil || !strings.Contains(err.Error(), "checkpoint_folder") {
+		if _, _, err := o.VerifyPlace(t.Context(), o.db); err == nil || !strings.Contains(err.Error(), "checkpoint_folder") {
 			t.Errorf("kobo verify says %v", err)
 		}
 		must(t, os.Mkdir(folder, 0o700))
-		wrongs, err := o.VerifyPlace(t.Context(), o.db)
+		wrongs, _, err := o.VerifyPlace(t.Context(), o.db)
 		must(t, err)
 		if len(wrongs) != 1 || !strings.HasSuffix(wrongs[0], "has no checkpoint of this database, which has 2") {
 			t.Errorf("kobo verify says %q about an empty folder", wrongs)
@@ -149,7 +149,7 @@ func TestARenamedDeploymentKeepsItsFiles(t *testing.T) {
 		if must(t, o.Begin(t.Context())); len(o.why) != 1 {
 			t.Errorf("closed again for %q", o.why)
 		}
-		wrongs, err := o.VerifyPlace(t.Context(), o.db)
+		wrongs, _, err := o.VerifyPlace(t.Context(), o.db)
 		if err != nil || len(wrongs) != 1 || !strings.Contains(wrongs[0], "1 files have the name of another deployment") {
 			t.Errorf("%q %v", wrongs, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/transparency-dev/merkle/compact"
@@ -294,39 +295,42 @@ func (c *check) upper() error {
 }
 
 // VerifyPlace compares the database with all checkpoints of the second place, and returns the
-// differences.
-func (s *Service) VerifyPlace(ctx context.Context, q db.Querier) (wrongs []string, err error) {
+// differences. A restore explains the files that cover more than a later one, if the database continues
+// that later file: Kobo wrote it when it closed API access. VerifyPlace returns them apart.
+func (s *Service) VerifyPlace(ctx context.Context, q db.Querier) (wrongs, explained []string, err error) {
 	name, err := s.Name(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s.Folder == "" {
-		return nil, nil
+	if err != nil || s.Folder == "" {
+		return nil, nil, err
 	}
 	own, foreign, err := s.kept(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if foreign > 0 {
 		wrongs = append(wrongs, s.ofOther(foreign))
 	}
 	size, err := sizes(ctx, q, []string{Deployment})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(own) == 0 && size[Deployment] > 0 {
 		wrongs = append(wrongs, s.empty(size[Deployment]))
 	}
-	for _, path := range own {
-		why, err := s.compare(ctx, q, name, path)
-		if err != nil {
-			return wrongs, err
-		}
-		if why != "" && len(wrongs) < most {
+	back := int64(math.MaxInt64) // the smallest checkpoint of a later file that the database continues
+	for _, path := range slices.Backward(own) {
+		why, covers, err := s.compare(ctx, q, name, path)
+		switch {
+		case err != nil:
+			return wrongs, explained, err
+		case why == "":
+			back = min(back, covers)
+		case covers > back:
+			explained = append(explained, fmt.Sprintf("%s covers %d checkpoints, and a later file there covers %d: a restore has undone the others", path, covers, back))
+		case len(wrongs) < most:
 			wrongs = append(wrongs, why)
 		}
 	}
-	return wrongs, nil
+	return wrongs, explained, nil
 }
 
 // Erasing returns the row that keeps the hash of a row of evidence. The unit that erases a person in

@@ -22,16 +22,17 @@ func (s *Service) VerifyTree(ctx context.Context, t *trees.Service, company stri
 }
 
 // VerifyTreesOfNoCompany checks the tree of the audit lines of no company, the tree of the deployment,
-// and the second place of checkpoints. The tally is that of VerifyLog.
-func (s *Service) VerifyTreesOfNoCompany(ctx context.Context, t *trees.Service, rows *trees.Tally) ([]string, error) {
+// and the second place of checkpoints. The tally is that of VerifyLog. It returns the files of the second
+// place that a restore explains apart from the differences.
+func (s *Service) VerifyTreesOfNoCompany(ctx context.Context, t *trees.Service, rows *trees.Tally) (wrongs, explained []string, err error) {
 	log, err := s.VerifyTree(ctx, t, "", rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	own, err := s.VerifyTree(ctx, t, trees.Deployment, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	place, err := t.VerifyPlace(ctx, s.db)
-	return slices.Concat(log, own, place), err
+	place, explained, err := t.VerifyPlace(ctx, s.db)
+	return slices.Concat(log, own, place), explained, err
 }

@@ -54,7 +54,7 @@ func (r *run) verify(ctx context.Context) (lines []string, read int64, err error
 	if err != nil {
 		return nil, 0, err
 	}
-	rest, err := reports.VerifyTreesOfNoCompany(ctx, trees, log.Rows)
+	rest, _, err := reports.VerifyTreesOfNoCompany(ctx, trees, log.Rows)
 	return slices.Concat(lines, log.Lines(), unsigned(log), rest), read, err
 }
 
