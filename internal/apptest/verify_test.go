@@ -294,3 +294,23 @@ func asks(t *testing.T, p *apptest.Program, path string, body any, key string) {
 		t.Error(err)
 	}
 }
+
+// A purchase comes back after its success. The answer that was kept under its key was true when it was sent, so it is no finding.
+func TestVerifyKnowsThatAPurchaseMayComeBack(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		first := p.Buy(p.Order(p.Bundle(), "came-back", "10"), header, "came-back").Want(t, http.StatusOK)
+		bought := p.Bought(first)
+		if err := p.App.Operations.Open(t.Context(), operation.Case{Company: p.Reference, Subject: bought.TransactionID, Reason: operation.Contradiction, Detail: "the biller returned it"}); err != nil {
+			t.Fatal(err)
+		}
+		p.Decide(t, string(operation.Contradiction), operation.FoundRejected)
+		if got := p.Transaction(bought.TransactionID).Status; got != "REVERSED" {
+			t.Fatalf("the purchase is %s", got)
+		}
+		p.Sound(t)
+		if again := p.Buy(p.Order(p.Bundle(), "came-back", "10"), header, "came-back"); again.Body != first.Body {
+			t.Errorf("the key answers %s, first %s", again, first)
+		}
+	})
+}

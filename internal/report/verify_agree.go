@@ -239,7 +239,7 @@ func plain(s string) bool {
 // toldOfOperations are the kinds of events about operations.
 var toldOfOperations = map[string]bool{
 	"payout.pending": true, "payout.success": true, "payout.failed": true, "payout.reversed": true,
-	"vtu.pending": true, "vtu.success": true, "vtu.failed": true,
+	"vtu.pending": true, "vtu.success": true, "vtu.failed": true, "vtu.reversed": true,
 	"card.funding_pending": true, "card.funded": true, "card.funding_failed": true,
 }
 

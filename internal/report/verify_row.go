@@ -85,10 +85,13 @@ var rowChecks = []check{
 		AND l.action = 'settlement.create' AND l.subject = 'settlement/' || CAST(s.id AS TEXT))
 	UNION ALL
 	SELECT 'settlement.feed ' || b.account_number, 'an audit line', 'none' FROM settlement_bank_account AS b
-	WHERE b.company_id = $1 AND 'settlement/' || CAST(b.settlement_id AS TEXT) <> coalesce((SELECT l.subject FROM operator_audit AS l
-		WHERE l.company_id = b.company_id AND l.action IN ('settlement.feed', 'settlement.redirect')
+	WHERE b.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
+		WHERE l.company_id = b.company_id AND l.subject = 'settlement/' || CAST(b.settlement_id AS TEXT) AND l.action IN ('settlement.feed', 'settlement.redirect')
 			AND strpos(l.details, '"accountNumber":"' || b.account_number || '"') > 0 AND strpos(l.details, '"bankCode":"' || b.bank_code || '"') > 0
-		ORDER BY l.id DESC LIMIT 1), '')
+			AND NOT EXISTS (SELECT 1 FROM operator_audit AS u
+				WHERE u.company_id = l.company_id AND u.subject <> l.subject AND u.action IN ('settlement.feed', 'settlement.redirect')
+					AND strpos(u.details, '"accountNumber":"' || b.account_number || '"') > 0 AND strpos(u.details, '"bankCode":"' || b.bank_code || '"') > 0
+					AND u.leaf > l.leaf AND u.created_at > l.created_at))
 	UNION ALL
 	SELECT 'payout.fees ' || f.version, 'an audit line', 'none' FROM (
 		SELECT DISTINCT company_id, version FROM payout_fee WHERE company_id = $1) AS f
@@ -111,7 +114,7 @@ var rowChecks = []check{
 			AND (strpos(k.body, '"status":"PENDING"') > 0 OR strpos(k.body, '"status":"SUCCESS"') > 0 AND o.state IN ('SUCCESS', 'REVERSED'))
 		WHEN k.status = 200 AND o.kind = 'vtu' THEN strpos(k.body, '"transactionId":"' || o.id || '"') > 0
 			AND strpos(k.body, '"amount":"' || ` + operationDecimal + ` || '"') > 0
-			AND (strpos(k.body, '"status":"PENDING"') > 0 OR strpos(k.body, '"status":"SUCCESS"') > 0 AND o.state = 'SUCCESS')
+			AND (strpos(k.body, '"status":"PENDING"') > 0 OR strpos(k.body, '"status":"SUCCESS"') > 0 AND o.state IN ('SUCCESS', 'REVERSED'))
 		WHEN k.status = 200 AND o.kind = 'card' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0 AND o.state = 'SUCCESS'
 		WHEN k.status = 400 AND o.kind = 'card' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0 OR o.state = 'FAILED'
 		WHEN k.status = 400 THEN o.state IN ('FAILED', 'REVERSED')
