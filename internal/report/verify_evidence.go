@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,7 +148,7 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 		e.rights.adopted = e.rights.adopted || action == "rights.adopt" ||
 			(action == "company.create" || action == "evidence.adopt") && strings.Contains(details, `"rights":"signed"`)
 		if e.company == "" {
-			return errors.Join(e.operators.add(action, row[4], details), e.people.add(action, details))
+			return errors.Join(e.operators.add(row), e.people.add(row))
 		}
 		return nil
 	})
@@ -334,5 +335,14 @@ func VerifyLog(ctx context.Context, q db.Querier, signer db.Signer) (v Verificat
 	if err == nil {
 		err = e.checkProposals(ctx, q)
 	}
-	return v.with(append(e.operators.findings(&e.rights), e.people.findings(&e.rights)...), e), err
+	return v.with(e.ofPeople(), e), err
+}
+
+// ofPeople compares the keys of operators, the people of companies and what they sign in with with the audit lines
+// about them, in the order of these lines.
+func (e *evidence) ofPeople() []Finding {
+	last := cmp.Or(e.terms.adopted, math.MaxInt64)
+	slices.SortFunc(e.operators, func(a, b operatorLine) int { return a.compare(b.linePlace, last) })
+	slices.SortFunc(e.people, func(a, b personLine) int { return a.compare(b.linePlace, last) })
+	return append(e.operators.findings(&e.rights), e.people.findings(&e.rights)...)
 }

@@ -2,22 +2,27 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
 // personLine is an audit line about a person who signs in.
-type personLine struct{ action, PersonID, CredentialID, Role string }
+type personLine struct {
+	linePlace
+	action, PersonID, CredentialID, Role string
+}
 
-// personLines are the signed audit lines about people, in their order.
+// personLines are the signed audit lines about people.
 type personLines []personLine
 
-// add adds an audit line, unless it is about something else.
-func (l *personLines) add(action, details string) error {
-	if !strings.HasPrefix(action, "person.") {
+// add adds an audit line (allLines), unless it is about something else.
+func (l *personLines) add(row []string) error {
+	if !strings.HasPrefix(row[3], "person.") {
 		return nil
 	}
-	line := personLine{action: action}
-	err := json.Unmarshal([]byte(details), &line)
+	at, err := placeOf(row)
+	line := personLine{linePlace: at, action: row[3]}
+	err = errors.Join(err, json.Unmarshal([]byte(row[6]), &line))
 	*l = append(*l, line)
 	return err
 }

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -94,21 +96,40 @@ func (r *rights) findings(company string) []Finding {
 	return append(r.wrong, Finding{company, "rights", "all rows", "the sum of their MACs in ledger_head", "another: a row was deleted, or an earlier one was put back"})
 }
 
-// operatorLines are the signed audit lines about operators' keys, in their order.
+// operatorLines are the signed audit lines about operators' keys.
 type operatorLines []operatorLine
 
 type operatorLine struct {
+	linePlace
 	action, name           string
 	KeyID, Role, ExpiresAt string
 }
 
-// add adds an audit line, unless it is about something else.
-func (l *operatorLines) add(action, name, details string) error {
-	if !strings.HasPrefix(action, "operator.") {
+// linePlace is where an audit line of no company stands among the others.
+type linePlace struct{ leaf, at int64 }
+
+// placeOf reads the place of a row of allLines.
+func placeOf(row []string) (p linePlace, err error) {
+	return p, db.Numbers([]string{row[7], row[5]}, &p.leaf, &p.at)
+}
+
+// compare compares two places. The numbers are the order, because clocks of programs differ. Up to the number
+// lastAdopted the instants are, as in operator.AccessAfter.
+func (p linePlace) compare(q linePlace, lastAdopted int64) int {
+	if p.leaf <= lastAdopted && q.leaf <= lastAdopted {
+		return cmp.Or(cmp.Compare(p.at, q.at), cmp.Compare(p.leaf, q.leaf))
+	}
+	return cmp.Compare(p.leaf, q.leaf)
+}
+
+// add adds an audit line (allLines), unless it is about something else.
+func (l *operatorLines) add(row []string) error {
+	if !strings.HasPrefix(row[3], "operator.") {
 		return nil
 	}
-	line := operatorLine{action: action, name: name}
-	err := json.Unmarshal([]byte(details), &line)
+	at, err := placeOf(row)
+	line := operatorLine{linePlace: at, action: row[3], name: row[4]}
+	err = errors.Join(err, json.Unmarshal([]byte(row[6]), &line))
 	*l = append(*l, line)
 	return err
 }
