@@ -238,9 +238,10 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 
 // beginning returns the time at which a statement must begin to show all debits of these
 // operations. The bank debited an operation when the operation began, perhaps days before its
-// outcome.
+// outcome. The statement begins before the first day in any case. So each movement of that day is surely on it,
+// although the bank's clock differs from ours.
 func beginning(from time.Time, paid []Payment) time.Time {
-	first := from
+	first := from.Add(-settling)
 	for _, p := range paid {
 		if at := p.CreatedAt.Add(-settling); at.Before(first) && !at.Before(from.Add(-furthest)) {
 			first = at

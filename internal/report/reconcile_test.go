@@ -355,11 +355,21 @@ func TestTheStatementBeginsWithTheOldestOperation(t *testing.T) {
 		t.Errorf("midnight in Lagos is %s", m)
 	}
 	for open, want := range map[time.Duration]time.Duration{
-		-time.Hour: 0, 80 * time.Hour: 80*time.Hour + settling, 30 * 24 * time.Hour: 0,
+		-time.Hour: settling, 80 * time.Hour: 80*time.Hour + settling, 30 * 24 * time.Hour: settling,
 	} {
 		if got := beginning(day, paidOut("FAILED", 0, day.Add(-open))); !got.Equal(day.Add(-want)) {
 			t.Errorf("open for %s: the statement begins %s", open, got)
 		}
+	}
+}
+
+// A day that says "agrees" has no credit of its first minutes that the statement lacks, also if nothing else moved for days.
+func TestACreditAfterMidnightIsNotBeforeTheStatement(t *testing.T) {
+	day := midnight(early)
+	w := window{begin: beginning(day, nil), from: day, to: noon}
+	r := Receipt{Company: "c1", Session: "s1", Amount: 100, Booked: 100, At: day.Add(10 * time.Minute), Settled: day.Add(10 * time.Minute)}
+	if found := compare(w, nil, record{received: []Receipt{r}}); len(found) != 1 || found[0].Reason != operation.NotOnStatement {
+		t.Errorf("%+v", found)
 	}
 }
 
