@@ -106,12 +106,20 @@ func became(c operation.Case) string {
 	return "open since " + clock.Text(c.CreatedAt)
 }
 
+// about returns a case about an operation as one line of text.
+func about(c operation.Case) string {
+	if c.ID == "" {
+		return "no case could be opened"
+	}
+	return "case " + c.ID + ": " + became(c)
+}
+
 func printOverdue(out io.Writer, list []report.Overdue) error {
 	t := newTable(out, "")
 	for _, c := range list {
 		fmt.Fprintf(t, "company %s, %s: %s for more than 72 hours\n", c.Company, c.Account, c.Amount.Decimal())
 		for i, o := range c.Operations {
-			t.row("  "+o.ID, (o.Amount + o.Fee).Decimal(), o.Provider, clock.Text(o.CreatedAt), "case "+c.Cases[i].ID+": "+became(c.Cases[i]))
+			t.row("  "+o.ID, (o.Amount + o.Fee).Decimal(), o.Provider, clock.Text(o.CreatedAt), about(c.Cases[i]))
 		}
 	}
 	return t.Flush()

@@ -176,19 +176,25 @@ func (a *App) Overdue(ctx context.Context) ([]report.Overdue, error) {
 	lost := a.Operations.RestoreLost(ctx)
 	old, err := a.Reports.Overdue(ctx)
 	err = errors.Join(lost, err)
-	for i := range old {
-		for _, o := range old[i].Operations {
-			c, failed := a.Operations.AskAbout(ctx, o)
-			switch {
-			case errors.Is(failed, operation.ErrDecided):
-			case failed != nil:
-				err = errors.Join(err, failed)
-			default:
-				old[i].Cases = append(old[i].Cases, c)
+	var out []report.Overdue
+	for _, c := range old {
+		found := report.Overdue{Company: c.Company, Account: c.Account}
+		for _, o := range c.Operations {
+			asked, failed := a.Operations.AskAbout(ctx, o)
+			if errors.Is(failed, operation.ErrDecided) {
+				continue
 			}
+			if failed != nil {
+				asked, err = operation.Case{}, errors.Join(err, failed)
+			}
+			found.Amount += o.Amount + o.Fee
+			found.Operations, found.Cases = append(found.Operations, o), append(found.Cases, asked)
+		}
+		if len(found.Operations) > 0 {
+			out = append(out, found)
 		}
 	}
-	return old, err
+	return out, err
 }
 
 // warnOverdue logs the clearing accounts that have held money for too long.

@@ -21,7 +21,7 @@ type Overdue struct {
 	Account    string
 	Amount     money.Kobo
 	Operations []operation.Operation
-	// Cases are the cases about the operations, in the order of Operations.
+	// Cases are the cases about the operations, in the order of Operations. A case without an ID could not be opened.
 	Cases []operation.Case
 }
 
