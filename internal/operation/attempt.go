@@ -176,12 +176,15 @@ const AttemptJob = "operation.attempt"
 // AttemptCheck returns the time of the next question about an attempt that had definitely never started
 // there, after the provider's reply at now. The provider is asked an hour and a day after the refusal. A
 // reply without an outcome is followed by another question after an hour. AttemptCheck returns false if
-// it was the last one: after 72 hours of such replies, or a day after the refusal.
+// it was the last one: after 72 hours of such replies, or a day after the refusal. If the last question was not sent,
+// nobody has asked, so AttemptCheck repeats it for a day more.
 func (a Attempt) AttemptCheck(said provider.Answer, now time.Time) (next time.Time, more bool) {
 	last, hour := a.EndedAt.Add(LastRecheck), now.Add(time.Hour)
 	switch {
 	case said.Outcome == provider.Rejected || said.Missing, now.Before(last) && hour.After(last):
 		return last, now.Before(last)
+	case said.Code == provider.CodeNotSent && !now.Before(last.Add(tooOld)):
+		return now.Add(unsentRecheck), now.Before(last.Add(tooOld + unsentLimit))
 	}
 	return hour, now.Before(last.Add(tooOld))
 }

@@ -149,7 +149,7 @@ func TestTheOwnerOfAnAttempt(t *testing.T) {
 }
 
 // The provider is asked an hour and a day after the refusal, and each hour while it does not say anything
-// definite, for 72 hours more.
+// definite, for 72 hours more. A question that could not be sent is none, so the last one is repeated for a day.
 func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 	ended := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	a := operation.Attempt{EndedAt: ended}
@@ -157,6 +157,7 @@ func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 		t.Errorf("the first question is at %s", a.FirstCheck())
 	}
 	const day = 24 * time.Hour
+	unsent := provider.Answer{Code: provider.CodeNotSent}
 	refused, absent, open := provider.Answer{Outcome: provider.Rejected}, provider.Answer{Missing: true}, provider.Answer{Code: provider.CodeTimeout}
 	for _, c := range []struct {
 		said provider.Answer
@@ -180,6 +181,10 @@ func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 		{found, day, 25 * time.Hour},
 		{open, 4*day - time.Microsecond, 4*day + time.Hour - time.Microsecond},
 		{open, 4 * day, 0},
+		{unsent, 2 * day, 2*day + time.Hour},
+		{unsent, 4 * day, 4*day + 5*time.Minute},
+		{unsent, 5*day - time.Microsecond, 5*day + 5*time.Minute - time.Microsecond},
+		{unsent, 5 * day, 0},
 		{found, 5 * day, 0},
 	} {
 		next, more := a.AttemptCheck(c.said, ended.Add(c.at))
