@@ -137,6 +137,27 @@ func TestMessagesOfBrokenRules(t *testing.T) {
 	}
 }
 
+// A list does not hide the texts in it from the rule about control characters.
+func TestControlCharactersInAList(t *testing.T) {
+	spec, err := readContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const refusal = `must not contain control characters`
+	for _, c := range []struct{ path, body, want string }{
+		{"POST /api/v1/settlement/bulk-payout", `{"fromSettlementId":1,"pin":"1234","lines":[LINE,{"bank_code":"0000\u0000","account_number":"0123456\t89",
+			"amount":1,"narration":"Rent\u0000","externalReference":"march\u007f","metadata":{"branch":"Ikeja\n"}}]}`, `"lines[1].bank_code" ` + refusal +
+			`; "lines[1].account_number" ` + refusal + `; "lines[1].narration" ` + refusal + `; "lines[1].externalReference" ` + refusal + `; "lines[1].metadata" ` + refusal},
+		{"POST /api/v1/settlement/bulk-payout", `{"fromSettlementId":1,"pin":"1234","lines":[LINE]}`, ""},
+		{"POST /api/v1/webhooks", `{"url":"https://example.com/","events":["payout.success","payout.failed\u0000"]}`, `"events[1]" ` + refusal},
+	} {
+		body := strings.ReplaceAll(c.body, "LINE", `{"bank_code":"000014","account_number":"0123456789","amount":1,"narration":"Rent"}`)
+		if _, got := read(t, spec.Operations[c.path], "application/json", body); strings.Join(got, "; ") != c.want {
+			t.Errorf("%s\n got %q\nwant %q", body, strings.Join(got, "; "), c.want)
+		}
+	}
+}
+
 func TestMalformedJSONIsRefused(t *testing.T) {
 	rules := purchaseRules(t)
 	const malformed = "Request body is not valid JSON"

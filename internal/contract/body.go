@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -50,7 +49,7 @@ type Body struct {
 	Value       any
 	text        strings.Reader
 	keys        []string   // the keys of every object, in the order in which they were sent
-	unprintable [][]string // the paths of texts that contain control characters
+	unprintable [][]string // the paths of texts that contain control characters; an index is a number
 	isControl   func(c rune) bool
 }
 
@@ -114,6 +113,37 @@ func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 	var err error
 	b.Value, err = b.read(&scanner{text: text}, nil)
 	return b, err
+}
+
+// step is one step of the path to a value: the key in an object, or the index in a list.
+type step struct {
+	key   string
+	index int // only if isIndex is true
+	// isIndex tells an index from a key, since a key may be a number too.
+	isIndex bool
+}
+
+// plain returns a path in the form of jsonschema, such as ["lines", "0", "narration"].
+func plain(path []step) []string {
+	out := make([]string, len(path))
+	for i, s := range path {
+		if out[i] = s.key; s.isIndex {
+			out[i] = strconv.Itoa(s.index)
+		}
+	}
+	return out
+}
+
+// written returns a path as the caller reads it, such as lines[0].narration.
+func written(path []step) (out string) {
+	for _, s := range path {
+		if s.isIndex {
+			out += "[" + strconv.Itoa(s.index) + "]"
+		} else {
+			out = dotted(out, s.key)
+		}
+	}
+	return out
 }
 
 // loneSurrogate reports whether a JSON text escapes only one half of a surrogate pair (RFC 8259,
@@ -218,7 +248,7 @@ func (s *scanner) number() json.Number {
 
 // read returns the next value from s. The text is already known to be valid JSON. So read fails
 // only for values that JSON allows and the contract forbids.
-func (b *Body) read(s *scanner, path []string) (any, error) {
+func (b *Body) read(s *scanner, path []step) (any, error) {
 	if len(path) > maxDepth {
 		return nil, fault.New(fault.Invalid, "Request body is nested too deeply")
 	}
@@ -230,7 +260,7 @@ func (b *Body) read(s *scanner, path []string) (any, error) {
 	case '"':
 		text, err := s.quoted()
 		if strings.ContainsFunc(text, b.isControl) {
-			b.unprintable = append(b.unprintable, slices.Clone(path))
+			b.unprintable = append(b.unprintable, plain(path))
 		}
 		return text, err
 	case 't':
@@ -255,7 +285,7 @@ func (b *Body) read(s *scanner, path []string) (any, error) {
 // the object that contains the field.
 const Within = "within"
 
-func (b *Body) object(s *scanner, path []string) (any, error) {
+func (b *Body) object(s *scanner, path []step) (any, error) {
 	s.take(1)
 	out := map[string]any{}
 	for !s.end('}') {
@@ -265,22 +295,22 @@ func (b *Body) object(s *scanner, path []string) (any, error) {
 		}
 		if _, seen := out[key]; seen {
 			f := fault.Newf(fault.Invalid, "Request body repeats the field %q", key)
-			f.Extra = map[string]any{Within: strings.ReplaceAll(strings.Join(path, "."), ".[", "[")}
+			f.Extra = map[string]any{Within: written(path)}
 			return nil, f
 		}
 		b.keys = append(b.keys, key)
-		if out[key], err = b.read(s, append(path, key)); err != nil {
+		if out[key], err = b.read(s, append(path, step{key: key})); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (b *Body) array(s *scanner, path []string) (any, error) {
+func (b *Body) array(s *scanner, path []step) (any, error) {
 	s.take(1)
 	out := []any{}
 	for i := 0; !s.end(']'); i++ {
-		v, err := b.read(s, append(path, "["+strconv.Itoa(i)+"]"))
+		v, err := b.read(s, append(path, step{index: i, isIndex: true}))
 		if err != nil {
 			return nil, err
 		}
