@@ -53,6 +53,10 @@ func TestOperatorsSendEventsAgain(t *testing.T) {
 		if line := d.lastLine(); line["action"] != "webhook.replay" || line["subject"] != one.ID {
 			t.Errorf("the log: %v", line)
 		}
+		for _, number := range []string{"1e0", "1.0", "0.5"} {
+			wrong := `{"company":"` + reference + `","from":` + number + `,"to":` + number + `}`
+			d.no(d.ada, "POST", "/admin/v1/webhooks/"+one.ID+"/replay", wrong, 400, `"from" must be a positive integer; "to" must be a positive integer`)
+		}
 		other, _ := d.company()
 		another := strings.TrimPrefix(other, "/admin/v1/companies/")
 		d.no(d.ada, "GET", other+"/deliveries/"+id, "", 404, "Delivery not found")

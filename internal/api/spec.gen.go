@@ -1931,7 +1931,7 @@ type VirtualAccountPage struct {
 
 // VirtualAccountRequest defines model for VirtualAccountRequest.
 type VirtualAccountRequest struct {
-	// Amount Whole naira, greater than 0.
+	// Amount Whole naira, greater than 0; only digits.
 	Amount money.Kobo `json:"amount"`
 
 	// ExternalReference Your own name for the payment; unique in your company.

@@ -3400,7 +3400,7 @@ type VirtualAccountPage struct {
 
 // VirtualAccountRequest defines model for VirtualAccountRequest.
 type VirtualAccountRequest struct {
-	// Amount Whole naira, greater than 0.
+	// Amount Whole naira, greater than 0; only digits.
 	Amount Kobo `json:"amount"`
 
 	// ExternalReference Your own name for the payment; unique in your company.

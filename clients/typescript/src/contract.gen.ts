@@ -3873,7 +3873,10 @@ export interface components {
             lowBalance: Kobo | null;
         };
         VirtualAccountRequest: {
-            /** @description Whole naira, greater than 0. */
+            /**
+             * Format: int64
+             * @description Whole naira, greater than 0; only digits.
+             */
             amount: Kobo;
             /** @description Your own name for the payment; unique in your company. */
             externalReference: string;
