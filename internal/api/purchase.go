@@ -50,14 +50,14 @@ func buy[B any](
 	})
 }
 
-// messageOf returns the message of a purchase's 200 response, or the fault of a failed purchase.
-// A later request with the same key gets the same fault (completion.md §3). The response to
+// messageOf returns the message of a purchase's 200 response, or the fault of a failed or reversed
+// purchase. A later request with the same key gets the same fault (completion.md §3). The response to
 // a repeated TV purchase has no message (wallet-api.md, outcomes of purchases).
 func messageOf(r vtu.Receipt) (*string, error) {
 	t := r.Transaction
 	message := vtu.Names[t.Type] + " purchase "
 	switch {
-	case t.Status == vtu.Failed:
+	case t.Status == vtu.Failed, t.Status == vtu.Reversed:
 		return nil, fault.New(fault.Refused, message+"failed. Your balance has been refunded.").
 			With(fault.Declined).About("transactionId", t.ID)
 	case r.Replayed && t.Type == provider.CableTV:

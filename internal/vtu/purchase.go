@@ -149,7 +149,7 @@ func (s *Shop) unstarted(ctx context.Context, order Order, why error) (Receipt, 
 func (s *Shop) dryRun(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
 	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	switch {
-	case err == nil && earlier.State == Failed:
+	case err == nil && earlier.Refunded():
 		return s.preview(ctx, order, earlier.Amount, errKeyFailed)
 	case err == nil:
 		return s.preview(ctx, order, earlier.Amount, errKeyUsed)

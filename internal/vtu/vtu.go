@@ -54,11 +54,13 @@ type Product struct {
 	code string // the biller's code for the product
 }
 
-// The states of a purchase.
+// The states of a purchase. The price of a Failed or Reversed purchase is refunded. A Reversed
+// purchase had succeeded before the biller returned its money.
 const (
-	Pending = operation.Pending
-	Success = operation.Success
-	Failed  = operation.Failed
+	Pending  = operation.Pending
+	Success  = operation.Success
+	Failed   = operation.Failed
+	Reversed = operation.Reversed
 )
 
 // Bought is a purchase in the form of the response to the purchase request.
@@ -172,7 +174,7 @@ func (p Purchase) Effects(o operation.Operation, u *ledger.Unit) {
 	case Failed:
 		event.Emit(u, event.VTUFailed, Of(o, p))
 		p.verification(u, used, unused)
-	case operation.Reversed:
+	case Reversed:
 		event.Emit(u, event.VTUReversed, Of(o, p))
 	default:
 		event.Emit(u, event.VTUSuccess, Of(o, p))
