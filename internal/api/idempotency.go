@@ -28,7 +28,8 @@ import (
 // gets this response from the function that was given to Key.Render. Other responses, such as
 // "Insufficient balance", are stored after the handler has returned. Responses that do not show
 // what the operation did are not stored. These are internal errors, unavailable services, limits,
-// conflicts and refused access tokens.
+// conflicts and refused access tokens. A refusal because an earlier request has no outcome yet is
+// not stored either, because the next request may be answered differently.
 //
 // If two requests with the same key run concurrently, only one of them begins the operation. While
 // this request is running, the second gets a 409 instead of a result, because the operation may end
@@ -102,7 +103,9 @@ func run(handler http.Handler, r *http.Request, header http.Header) *memory {
 func (e *edge) settle(w http.ResponseWriter, r *http.Request, m *memory) {
 	maps.Copy(w.Header(), m.header)
 	c := callOf(r.Context())
-	key, given := c.key, idempotency.Answer{Status: m.status, Body: m.Bytes(), Reason: c.reason}
+	key, given := c.key, idempotency.Answer{
+		Status: m.status, Body: m.Bytes(), Reason: c.reason, Passing: m.status >= http.StatusBadRequest && c.reason == fault.BeingConfirmed,
+	}
 	if !lasting(given.Status) {
 		send(w, given)
 		return

@@ -823,7 +823,7 @@ func problemNote(v *visit) templ.Component {
 				}
 			}
 			if v.problem.Reason() == fault.BeingConfirmed {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<p>We do not know the outcome yet. Do not do it again.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<p>We do not know the outcome yet.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

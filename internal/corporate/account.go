@@ -36,7 +36,7 @@ type Request struct {
 }
 
 // errAtWork means that a concurrent request is asking the bank for the same account.
-var errAtWork = failed("The account is being opened. Try again in a minute.")
+var errAtWork = failed("The account is being opened. Try again in a minute.").With(fault.BeingConfirmed)
 
 // GenerateAccount asks the bank to open the company's account. It returns faults of the kinds
 // Missing and Refused.
@@ -235,7 +235,7 @@ func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 }
 
 func (a *attempt) Unanswered(said provider.Answer) error {
-	return failed(cmp.Or(identity.Said(said), "The bank has not said whether the account was opened. Try again."))
+	return failed(cmp.Or(identity.Said(said), "The bank has not said whether the account was opened. Try again.")).With(fault.BeingConfirmed)
 }
 
 // earlier returns the outcome for a retry with the same Idempotency-Key. The first request wrote

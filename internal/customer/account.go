@@ -28,7 +28,7 @@ const ResolveJob = "customer.resolve"
 var (
 	errGenerated = fault.New(fault.Refused, "An account generated already").With(fault.AlreadyExists)
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found").With(fault.NotFound)
-	errAtWork    = failed("The account is being opened. Try again in a minute.")
+	errAtWork    = failed("The account is being opened. Try again in a minute.").With(fault.BeingConfirmed)
 	errName      = fault.New(fault.Refused, "The name does not match the BVN").With(fault.NameMismatch)
 )
 
@@ -188,7 +188,7 @@ func (a *attempt) unasked(err error) (provider.Answer, error) {
 	case !fault.Is(err, fault.Refused):
 		return provider.Answer{}, err
 	case a.asked:
-		return provider.Answer{}, failed(fault.Of(err).Message)
+		return provider.Answer{}, failed(fault.Of(err).Message).With(fault.BeingConfirmed)
 	}
 	return provider.Answer{Outcome: provider.Rejected, Message: fault.Of(err).Message}, nil
 }
@@ -228,5 +228,5 @@ func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 }
 
 func (a *attempt) Unanswered(said provider.Answer) error {
-	return failed(cmp.Or(identity.Said(said), "The bank has not said whether it was opened. Try again."))
+	return failed(cmp.Or(identity.Said(said), "The bank has not said whether it was opened. Try again.")).With(fault.BeingConfirmed)
 }

@@ -160,6 +160,9 @@ func TestARefusedNameAndOtherOutcomes(t *testing.T) {
 		w.bank.found = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
 		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.com", 0))
 		want(t, err, fault.Refused, "Failed to create account. The name does not match the BVN")
+		if word := fault.Of(err).Reason(); word != fault.BeingConfirmed {
+			t.Errorf("the word is %s, and the earlier call may have opened the account", word)
+		}
 		w.bank.found = account(7)
 		c, err := w.Find(t.Context(), w.company, "ada@example.com")
 		must(t, err)

@@ -29,6 +29,9 @@ type Answer struct {
 	// the body without the secret, and replaces the body after secretFor.
 	Secret bool
 	Public []byte
+	// Passing is true for a refusal that only says that the outcome of an earlier request is not
+	// known yet. Settle does not store it under the key of a request that has begun nothing.
+	Passing bool
 }
 
 // secretFor is how long a stored response shows its secret. A caller that lost the first response
@@ -337,7 +340,7 @@ func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) 
 		return a, nil
 	}
 	var err error
-	if !k.Committed() {
+	if !k.Committed() && !a.Passing {
 		err = s.Freeze(ctx, k, a)
 	}
 	stored := k.stored.Load()
@@ -345,6 +348,8 @@ func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) 
 		stored, err = s.stored(ctx, k)
 	}
 	switch {
+	case a.Passing && errors.Is(err, db.ErrNone): // nobody has used the Idempotency-Key, and it stays free
+		return a, nil
 	case err == nil && stored != nil:
 		return *stored, nil
 	case fault.Is(err, fault.Mismatch):

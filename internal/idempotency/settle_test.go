@@ -1,6 +1,7 @@
 package idempotency_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -61,6 +62,28 @@ func TestARefusalStandsOnceItIsStored(t *testing.T) {
 		d.stored("k", "400 no")
 		if got := d.settled(stranger); got != "mismatch" {
 			t.Errorf("another request with the key: %s", got)
+		}
+	})
+}
+
+// A refusal that only says that an earlier request has no outcome yet leaves the key free. Beside a request with the same key it is
+// a conflict, as each other refusal is.
+func TestAPassingRefusalIsNotStored(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		passing := idempotency.Answer{Status: http.StatusBadRequest, Body: []byte("not yet"), Passing: true}
+		first, twin := d.key("k"), d.key("k")
+		if a, err := d.Settle(t.Context(), first, passing); err != nil || string(a.Body) != "not yet" {
+			t.Errorf("%q %v", a.Body, err)
+		}
+		next := d.key("k")
+		d.commit(d.with(begun(next, "thing", d.clock.Now().Add(time.Minute))))
+		if _, err := d.Settle(t.Context(), twin, passing); !errors.Is(err, idempotency.ErrInFlight) {
+			t.Errorf("beside a request at work: %v", err)
+		}
+		d.commit(d.with(finished(next, "yes")))
+		d.stored("k", `200 "yes"`)
+		if a, err := d.Settle(t.Context(), twin, passing); err != nil || string(a.Body) != `"yes"` {
+			t.Errorf("beside an answer: %q %v", a.Body, err)
 		}
 	})
 }

@@ -5376,7 +5376,8 @@ type ClientInterface interface {
 	// `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 	//
 	// If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-	// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+	// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+	// second one.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5389,7 +5390,8 @@ type ClientInterface interface {
 	// `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 	//
 	// If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-	// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+	// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+	// second one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5561,8 +5563,8 @@ type ClientInterface interface {
 	// Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 	// `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 	//
-	// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-	// the account and opens no second one.
+	// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+	// first looks for the account and opens no second one.
 	//
 	// The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 	// name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
@@ -5578,8 +5580,8 @@ type ClientInterface interface {
 	// Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 	// `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 	//
-	// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-	// the account and opens no second one.
+	// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+	// first looks for the account and opens no second one.
 	//
 	// The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 	// name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
@@ -7270,7 +7272,8 @@ func (c *Client) SetTwoPeople(ctx context.Context, body SetTwoPeopleJSONRequestB
 // `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 //
 // If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+// second one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7293,7 +7296,8 @@ func (c *Client) GenerateCorporateAccountWithBody(ctx context.Context, params *G
 // `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 //
 // If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+// second one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7625,8 +7629,8 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 // Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 // `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 //
-// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-// the account and opens no second one.
+// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+// first looks for the account and opens no second one.
 //
 // The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 // name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
@@ -7652,8 +7656,8 @@ func (c *Client) GenerateCustomerAccountWithBody(ctx context.Context, params *Ge
 // Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 // `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 //
-// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-// the account and opens no second one.
+// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+// first looks for the account and opens no second one.
 //
 // The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 // name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
@@ -15528,7 +15532,8 @@ type ClientWithResponsesInterface interface {
 	// `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 	//
 	// If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-	// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+	// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+	// second one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15541,7 +15546,8 @@ type ClientWithResponsesInterface interface {
 	// `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 	//
 	// If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-	// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+	// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+	// second one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15723,8 +15729,8 @@ type ClientWithResponsesInterface interface {
 	// Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 	// `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 	//
-	// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-	// the account and opens no second one.
+	// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+	// first looks for the account and opens no second one.
 	//
 	// The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 	// name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
@@ -15740,8 +15746,8 @@ type ClientWithResponsesInterface interface {
 	// Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 	// `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 	//
-	// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-	// the account and opens no second one.
+	// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+	// first looks for the account and opens no second one.
 	//
 	// The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 	// name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
@@ -22845,7 +22851,8 @@ func (c *ClientWithResponses) SetTwoPeopleWithResponse(ctx context.Context, body
 // `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 //
 // If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+// second one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -22864,7 +22871,8 @@ func (c *ClientWithResponses) GenerateCorporateAccountWithBodyWithResponse(ctx c
 // `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
 //
 // If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-// was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+// was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+// second one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23142,8 +23150,8 @@ func (c *ClientWithResponses) CreateCustomerWithResponse(ctx context.Context, pa
 // Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 // `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 //
-// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-// the account and opens no second one.
+// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+// first looks for the account and opens no second one.
 //
 // The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 // name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
@@ -23165,8 +23173,8 @@ func (c *ClientWithResponses) GenerateCustomerAccountWithBodyWithResponse(ctx co
 // Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
 // `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
 //
-// If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-// the account and opens no second one.
+// If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+// first looks for the account and opens no second one.
 //
 // The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
 // name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the

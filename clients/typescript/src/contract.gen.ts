@@ -154,7 +154,8 @@ export interface paths {
          *     `settlementId`, or the company's default one. Its own `balance` is therefore always 0.
          *
          *     If the bank answers with an account that you already have, the answer shows that account. If it is not known whether the account
-         *     was opened, the answer is a 400 that says so. Repeat the request then: it first looks for the account and opens no second one.
+         *     was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it first looks for the account and opens no
+         *     second one.
          */
         post: operations["generateCorporateAccount"];
         delete?: never;
@@ -221,8 +222,8 @@ export interface paths {
          * @description Opens the customer's one dedicated account; the OTP proves their identity. The answer has no account details: fetch the customer for
          *     `bankAccount.accountNumber`. Credits go into the settlement account of `settlementId`, or into the company's default one.
          *
-         *     If it is not known whether the account was opened, the answer is a 400 that says so. Repeat the request then: it first looks for
-         *     the account and opens no second one.
+         *     If it is not known whether the account was opened, the answer is a 400 with the word `being_confirmed`. Repeat the request then: it
+         *     first looks for the account and opens no second one.
          *
          *     The customer's name is compared with the name that the bank has for the BVN: `nameMatch` of the customer is the result. A deployment can refuse a
          *     name that does not match. Then create the customer again with the same e-mail address and the right name. This corrects the
