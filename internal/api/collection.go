@@ -33,7 +33,7 @@ func virtualAccount(c collection.Collection) (GenerateVirtualAccount200JSONRespo
 	return GenerateVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccount{
 		VirtualTrxID: c.ID, AccountNumber: c.AccountNumber, AccountName: c.AccountName, BankName: c.BankName, Amount: c.Amount,
 		ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt.Time), Status: string(c.State),
-		CreatedAt: clock.Text(c.CreatedAt.Time),
+		CreatedAt: clock.Text(c.CreatedAt.Time), Metadata: c.Metadata,
 	}}, nil
 }
 

@@ -1336,6 +1336,11 @@ type ListedVirtualAccount struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// Metadata Your own data, if you gave any.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
 // LoggedRequest defines model for LoggedRequest.
@@ -1918,6 +1923,11 @@ type VirtualAccount struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// Metadata Your own data, if you gave any.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
 // VirtualAccountPage defines model for VirtualAccountPage.

@@ -30,6 +30,6 @@ func listedVirtualAccount(c collection.Collection) ListedVirtualAccount {
 	return ListedVirtualAccount{
 		VirtualTrxID: c.ID, SettlementID: c.SettlementID, AccountNumber: c.AccountNumber, AccountName: c.AccountName, BankName: c.BankName,
 		Amount: c.Amount, ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt.Time), Status: string(c.State),
-		CreatedAt: clock.Text(c.CreatedAt.Time),
+		CreatedAt: clock.Text(c.CreatedAt.Time), Metadata: c.Metadata,
 	}
 }

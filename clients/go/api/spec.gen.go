@@ -2278,6 +2278,11 @@ type ListedVirtualAccount struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// Metadata Your own data, if you gave any.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
 // LoggedRequest defines model for LoggedRequest.
@@ -3387,6 +3392,11 @@ type VirtualAccount struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// Metadata Your own data, if you gave any.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
 // VirtualAccountPage defines model for VirtualAccountPage.

@@ -3803,6 +3803,15 @@ export interface components {
             currency: components["schemas"]["Currency"];
             /** @description When the account was generated. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description Your own data, if you gave any.
+             * @example {
+             *       "branch": "Ikeja"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
         };
         VirtualAccountPage: {
             /** @description The virtual accounts of this page, newest first. */
@@ -3950,6 +3959,15 @@ export interface components {
             currency: components["schemas"]["Currency"];
             /** @description When the account was generated. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description Your own data, if you gave any.
+             * @example {
+             *       "branch": "Ikeja"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
         };
         VirtualAccountTransaction: {
             /**
