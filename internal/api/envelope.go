@@ -175,10 +175,16 @@ func sentence(message string, details []string) string {
 	if details == nil {
 		return message
 	}
-	if slices.Contains(details, `"refreshToken" is required`) || slices.Contains(details, `"refreshToken" is not allowed to be empty`) {
-		return "Bad Request: Refresh token is missing"
-	}
 	return strings.Join(details, ". ")
+}
+
+// missingRefresh returns the fault of the error catalogue for a body without a refresh token, and
+// any other fault unchanged. The rules of the contract refuse such a body first, as a broken rule.
+func missingRefresh(why *fault.Fault) *fault.Fault {
+	if slices.Contains(why.Details, `"refreshToken" is required`) || slices.Contains(why.Details, `"refreshToken" is not allowed to be empty`) {
+		return fault.New(fault.Invalid, "Bad Request: Refresh token is missing").With(fault.CredentialsMissing)
+	}
+	return why
 }
 
 // parameterFault returns the fault for a header, query or path parameter that the generated code
@@ -210,6 +216,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 		why = fault.New(fault.Unavailable, "the request was cancelled").Because(err)
 	}
 	c := callOf(r.Context())
+	why = missingRefresh(why)
 	if c.failed != nil {
 		why = c.failed(why)
 	}
