@@ -99,9 +99,13 @@ func (s *Service) beginChange(ctx context.Context, c stored, last changeRow, r C
 
 // change asks the issuer for a change that is stored, and stores the outcome. The issuer's card decides if
 // the reply is lost. Only the issuer's calls end with the window: an outcome that comes at its last moment is stored.
+//
+// An earlier try may have changed the card. So a refusal of a later try ends the change only if the issuer shows the card in
+// another status. A request that was not sent is no refusal then.
 func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row changeRow, key *idempotency.Key) (Card, error) {
 	window, cancel := context.WithTimeout(ctx, s.Window)
 	defer cancel()
+	again := !s.Clock.Now().Before(row.calledUntil) // an earlier try may have reached the issuer
 	if row.status == provider.CardCanceled && row.left == unknownBalance {
 		if left, err := balanceBefore(window, by, c.ProviderCardID); err != nil {
 			s.Log.Warn("the balance of a card was not read before its termination", "company", c.Company, "card", c.ID, "error", err)
@@ -112,10 +116,11 @@ func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row 
 	answer := by.SetCardStatus(window, c.ProviderCardID, row.status, row.reason)
 	if answer.Outcome != provider.Confirmed {
 		seen, err := by.Card(window, c.ProviderCardID)
+		isSeen := err == nil && seen.ID == c.ProviderCardID
 		switch {
-		case err == nil && seen.ID == c.ProviderCardID && seen.Status == row.status:
+		case isSeen && seen.Status == row.status:
 			answer.Outcome = provider.Confirmed
-		case answer.Outcome == provider.Unknown:
+		case answer.Outcome == provider.Unknown, again && (!isSeen || answer.Code == provider.CodeNotSent):
 			return Card{}, errChanging
 		}
 	}
