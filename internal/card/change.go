@@ -1,11 +1,13 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -106,10 +108,8 @@ func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row 
 	window, cancel := context.WithTimeout(ctx, s.Window)
 	defer cancel()
 	again := !s.Clock.Now().Before(row.calledUntil) // an earlier try may have reached the issuer
-	if row.status == provider.CardCanceled && row.left == unknownBalance {
-		if left, err := balanceBefore(window, by, c.ProviderCardID); err != nil {
-			s.Log.Warn("the balance of a card was not read before its termination", "company", c.Company, "card", c.ID, "error", err)
-		} else if err := s.remember(ctx, &row, left); err != nil {
+	if row.status == provider.CardCanceled {
+		if err := s.weigh(window, by, c, &row); err != nil {
 			return Card{}, err
 		}
 	}
@@ -127,26 +127,46 @@ func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row 
 	return s.endChange(ctx, by, c, row, answer, key)
 }
 
-// balanceBefore reads the balance of a card that is about to end. An earlier request may have ended it already, and swept its balance,
-// so the card must still be there after the balance was read.
-func balanceBefore(ctx context.Context, by provider.Issuer, cardID string) (money.Kobo, error) {
-	left, err := by.CardBalance(ctx, cardID)
+// errOver means that the issuer shows a terminated card.
+var errOver = errors.New("the card has ended by now")
+
+// weigh reads what is on a card before each try to terminate it, and stores the amount with the time of the reading. The
+// holder may have spent since an earlier try, so its amount is replaced, also by an unknown one. The amount stays if the card has
+// ended by now, because the earlier try may have ended it. If another try has stored its reading meanwhile, the error is errChanging.
+// Only the issuer's calls end with ctx. They take at most half of the window, so that a slow balance does not prevent the end of a
+// stolen card.
+func (s *Service) weigh(ctx context.Context, by provider.Issuer, c stored, row *changeRow) error {
+	was, now := row.updatedAt, s.Clock.Now()
+	reading, cancel := context.WithTimeout(ctx, s.Window/2)
+	defer cancel()
+	left, err := balanceBefore(reading, by, c.ProviderCardID)
 	if err != nil {
-		return 0, err
+		s.Log.Warn("the balance of a card was not read before its termination", "company", c.Company, "card", c.ID, "error", err)
 	}
-	seen, err := by.Card(ctx, cardID)
-	if err == nil && (seen.ID != cardID || seen.Status == provider.CardCanceled) {
-		err = errors.New("the card has ended by now")
+	if errors.Is(err, errOver) || left == row.left && err != nil {
+		return nil
 	}
-	return left, err
+	row.left, row.updatedAt = left, now
+	u := ledger.For(row.company)
+	u.Transition(changes.Record(*row), opens).Only("left_kobo", "updated_at").Expect("updated_at", clock.Micros(was))
+	return ended(s.Book.Commit(context.WithoutCancel(ctx), u))
 }
 
-// remember stores what was on a card before its termination. If the issuer did not say it, the amount stays unknown.
-func (s *Service) remember(ctx context.Context, row *changeRow, left money.Kobo) error {
-	row.left, row.updatedAt = left, s.Clock.Now()
-	u := ledger.For(row.company)
-	u.Transition(changes.Record(*row), opens).Only("left_kobo", "updated_at")
-	return ended(s.Book.Commit(ctx, u))
+// balanceBefore reads the balance of a card that is about to end, or returns unknownBalance and an error. An earlier request may have
+// ended the card already, and swept its balance, so the card must still be there after the balance was read (errOver).
+func balanceBefore(ctx context.Context, by provider.Issuer, cardID string) (money.Kobo, error) {
+	left, err := by.CardBalance(ctx, cardID)
+	seen, unseen := by.Card(ctx, cardID)
+	switch {
+	case unseen == nil && seen.ID != cardID:
+		unseen = errors.New("the issuer showed another card")
+	case unseen == nil && seen.Status == provider.CardCanceled:
+		unseen = errOver
+	}
+	if err = cmp.Or(unseen, err); err != nil {
+		return unknownBalance, err
+	}
+	return left, nil
 }
 
 // ended turns the ledger's refusal of a change that another request or job has ended meanwhile into
@@ -165,14 +185,16 @@ func (s *Service) endChange(
 	ctx context.Context, by provider.Issuer, c stored, row changeRow, answer provider.Answer, key *idempotency.Key,
 ) (Card, error) {
 	for {
-		now, u, why := s.Clock.Now(), ledger.For(c.Company), error(nil)
-		row.state, row.updatedAt = done, now
-		u.Transition(changes.Record(row), opens)
-		u.Remove(job.Row(c.Company, ChangeJob, c.ID))
+		u, why, written := ledger.For(c.Company), error(nil), []string{} // another try may have stored a later balance, which stays
 		if answer.Outcome != provider.Confirmed {
 			why = said(by, answer.Message)
-		} else {
-			s.move(&u, &c, row.status, now)
+			row.left, written = unknownBalance, []string{"left_kobo"} // the card goes on, and so does its balance
+		}
+		row.state = done
+		u.Transition(changes.Record(row), opens).Only(written...)
+		u.Remove(job.Row(c.Company, ChangeJob, c.ID))
+		if why == nil {
+			s.move(&u, &c, row.status, s.Clock.Now())
 		}
 		key.Finish(&u, c.Card, why)
 		err := s.Book.Commit(ctx, u)
@@ -246,3 +268,34 @@ func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time
 
 // changeCase is the age of an unknown change at which operators are asked.
 const changeCase = 72 * time.Hour
+
+// standing reads a card and its last change for a funding that the ledger has refused because one of them has changed. It returns
+// errEnded or errEnding if the card must not be funded.
+func (s *Service) standing(ctx context.Context, c stored) (stored, changeRow, error) {
+	row, err := db.OrZero(s.findChange(ctx, c.Company, c.ID))
+	if err == nil {
+		c, err = s.find(ctx, c.Company, c.ID)
+	}
+	row.company, row.cardID = c.Company, c.ID
+	switch {
+	case err != nil:
+	case c.Status == string(provider.CardCanceled):
+		err = errEnded
+	case row.ends():
+		err = errEnding
+	}
+	return c, row, err
+}
+
+// ends reports whether the change is a termination without an outcome.
+func (r changeRow) ends() bool { return r.state == opens && r.status == provider.CardCanceled }
+
+// expect makes the ledger refuse the unit u if another change is open than r, or if r has ended. If r is not open, no change may be
+// open. A card without a change has no row, which the ledger takes for a row in the state "".
+func (r changeRow) expect(u *ledger.Unit) {
+	if r.state == opens {
+		u.Expect(changes.Record(r), opens).Expect("status", string(r.status))
+	} else {
+		u.Expect(changes.Record(r), "", done)
+	}
+}

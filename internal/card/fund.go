@@ -61,7 +61,10 @@ type Order struct {
 	Keyed   bool             // in a preview, whether the real request would have an Idempotency-Key
 }
 
-var errShort = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
+var (
+	errShort  = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
+	errEnding = fault.New(fault.Refused, "Card is being terminated").With(fault.CardTerminated)
+)
 
 // Confirming returns the fault for a funding whose outcome is unknown. The fault contains the
 // funding's reference, with which the company can look up the outcome later.
@@ -144,12 +147,16 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 
 // tries is how often fund tries to start a funding before it gives up. A try fails if an open
 // funding of the same card and amount stops it, but ends before fund has read its reference. A try
-// also fails if an operator deactivates the settlement account after plan has chosen it.
+// also fails if an operator deactivates the settlement account after plan has chosen it, or if a change of
+// the card's status begins or ends.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
 
-// fund writes the operation, calls the issuer and writes the outcome. It begins nothing for a terminated card.
+// fund writes the operation, calls the issuer and writes the outcome. It begins nothing for a terminated card, and nothing while the
+// outcome of a termination is unknown: the money would reach a card that has ended, or would not be in the balance that Kobo has read
+// before. A termination does not wait for fundings, because a stolen card must end at once. It ends as soon as the issuer shows the card,
+// so it refuses no funding for good.
 func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
 	if c.Status == string(provider.CardCanceled) {
 		f, err := s.Funding(ctx, op.Company, op.ID) // of an earlier request with the same key
@@ -158,9 +165,10 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 		}
 		return f, err
 	}
+	change := changeRow{company: c.Company, cardID: c.ID}
 	for range tries {
 		op = s.Operations.Start(op)
-		err := s.begin(ctx, c, op, key)
+		err := s.begin(ctx, c, change, op, key)
 		if err == nil {
 			peer.SetSubject(ctx, op.ID)
 			key.Begun()
@@ -172,6 +180,11 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 		switch {
 		case operation.IsReferenceUsed(err):
 			return Funding{}, operation.ErrReferenceUsed
+		case ledger.Is(err, ledger.Moved, cards.Table, changes.Table):
+			if c, change, err = s.standing(ctx, c); err != nil {
+				return Funding{}, err
+			}
+			continue
 		case ledger.Is(err, ledger.Closed):
 			return Funding{}, settlement.MayNotPay(err)
 		case settlement.MayNotPay(err) != nil:
@@ -205,10 +218,12 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 // begin writes the operation of a funding. If the Idempotency-Key is already in use, begin reports
 // this before any other refusal. The company then learns that the first request is still running. A
 // funding without an Idempotency-Key is refused while a funding of the same card and amount is
-// open.
-func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
+// open. The ledger also refuses the unit if the card or its last change is not as it was read.
+func (s *Service) begin(ctx context.Context, c stored, change changeRow, op operation.Operation, key *idempotency.Key) error {
 	u := s.Operations.Unit(op, 0, "Card funding")
 	settlement.ExpectActive(&u, op.SettlementID)
+	u.Expect(cards.Record(c), string(issued)).Expect("status", c.Status)
+	change.expect(&u)
 	key.Begin(&u, op.ID, op.CalledUntil)
 	limit := int64(0)
 	if key == nil {
@@ -335,10 +350,16 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	if failed != nil {
 		return Preview{}, failed
 	}
+	change, failed := db.OrZero(s.findChange(ctx, o.Company, c.ID))
+	if failed != nil {
+		return Preview{}, failed
+	}
 	var why error
 	switch {
 	case c.Status == string(provider.CardCanceled):
 		why = errEnded
+	case change.ends():
+		why = errEnding
 	case err == nil && !o.Keyed:
 		why = Confirming(reference)
 	case taken:

@@ -31,17 +31,19 @@ const (
 // the issuer's notice, or the balance before the termination, says how much is left. This amount is a
 // claim and no proof, so after an hour a case asks two operators.
 //
-// A funding of the card may be open at the termination. Returned waits for its outcome. If the money has reached the card, nobody knows
-// how much of it was swept, so a case asks the operators.
+// A funding of the card may be open at the termination. Returned waits for its outcome. If the money has reached the card after the
+// card ended, nobody knows how much of it was swept, so a case asks the operators. If it has reached the card after Kobo read the
+// balance, this balance is not what was left.
 func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err error) {
 	c, by, err := s.atIssuer(ctx, j.Company, j.Subject)
 	if err != nil {
 		return time.Time{}, err
 	}
-	open, late, err := s.lateFundings(ctx, c, j.CreatedAt)
+	open, last, err := s.lateFundings(ctx, c, j.CreatedAt)
 	if err != nil || open {
 		return s.Clock.Now().Add(returnPause), err
 	}
+	late := last.After(j.CreatedAt)
 	back, listed, err := by.ReturnedBalance(ctx, c.ProviderCardID, j.CreatedAt)
 	if err == nil && listed && back > 0 && !late {
 		return time.Time{}, s.giveBack(ctx, c, back)
@@ -53,7 +55,7 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 	if now.Sub(j.CreatedAt) < returnPatience {
 		return now.Add(returnPause), nil
 	}
-	left, err := s.leftOn(ctx, c)
+	left, err := s.leftOn(ctx, c, last)
 	if late {
 		left = unknownBalance
 	}
@@ -113,35 +115,38 @@ func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Fi
 	return s.Settlements.CreditUnit(ctx, k.Company, s.returned(c, k.Amount), f.TargetID)
 }
 
-// leftOn returns what was left on a terminated card: what the issuer's notice says or the balance before the termination, whichever is
-// larger, or unknownBalance. A notice of 0 may come after the money was swept, or have no balance, so it alone says nothing.
-func (s *Service) leftOn(ctx context.Context, c stored) (money.Kobo, error) {
+// leftOn returns what was left on a terminated card, or unknownBalance. What the issuer's notice says counts before the balance that
+// was read before the termination, because the holder may have spent in between. That balance does not count if a funding became a
+// success after it was read (last). A notice of 0 may come after the money was swept, or have no balance, so it alone says nothing.
+func (s *Service) leftOn(ctx context.Context, c stored, last time.Time) (money.Kobo, error) {
 	told, err := s.toldLeft(ctx, c)
-	if errors.Is(err, db.ErrNone) || err == nil && told <= 0 {
-		told, err = unknownBalance, nil
-	}
-	if err != nil {
-		return 0, err
+	if err == nil && told > 0 || err != nil && !errors.Is(err, db.ErrNone) {
+		return told, err
 	}
 	row, err := s.findChange(ctx, c.Company, c.ID)
 	switch {
 	case errors.Is(err, db.ErrNone), err == nil && row.status != provider.CardCanceled:
-		return told, nil // the card was terminated at the issuer
+		return unknownBalance, nil // the card was terminated at the issuer
+	case err == nil && last.After(row.updatedAt):
+		return unknownBalance, nil
 	}
-	return max(told, row.left), err
+	return row.left, err
 }
 
-// lateFundings reports whether a funding of a terminated card has no outcome yet, and whether one became a success after the card ended.
-func (s *Service) lateFundings(ctx context.Context, c stored, ended time.Time) (open, late bool, err error) {
+// lateFundings reports whether a funding of a terminated card has no outcome yet. It also returns when the last one became a
+// success, or the zero time.
+func (s *Service) lateFundings(ctx context.Context, c stored, ended time.Time) (open bool, last time.Time, err error) {
 	const longest = 96 * time.Hour // after three days without an outcome operators decide
 	references, err := s.fundingsSince(ctx, c.Company, c.ID, ended.Add(-longest))
 	for _, reference := range references {
 		var o operation.Operation
 		if o, err = s.Operations.Find(ctx, c.Company, reference); err != nil {
-			return false, false, err
+			return false, last, err
 		}
 		open = open || o.State == operation.Pending
-		late = late || o.State == operation.Success && o.UpdatedAt.After(ended)
+		if o.State == operation.Success && o.UpdatedAt.After(last) {
+			last = o.UpdatedAt
+		}
 	}
-	return open, late, err
+	return open, last, err
 }

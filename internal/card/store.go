@@ -101,10 +101,10 @@ type changeRow struct {
 	state       string              `db:"state,state"`
 	status      provider.CardStatus `db:"status,changes"` // the status that the card is to have
 	reason      string              `db:"reason,changes"`
-	left        money.Kobo          `db:"left_kobo,changes"` // what was on the card before its termination, or unknownBalance
+	left        money.Kobo          `db:"left_kobo,changes"` // what was on the card before the last try to terminate it, or unknownBalance
 	calledUntil time.Time           `db:"called_until,changes"`
 	createdAt   time.Time           `db:"created_at,changes"`
-	updatedAt   time.Time           `db:"updated_at,changes"`
+	updatedAt   time.Time           `db:"updated_at,changes"` // when the reading of left began; before a reading, when the change began
 }
 
 // activity is the database row of an event of a card that the issuer reported in a notice.

@@ -3,6 +3,7 @@ package card_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -52,6 +53,9 @@ type issuer struct {
 	broken  error      // the error of every call that is not a payment
 	during  func()     // runs in the middle of a funding
 	late    bool       // whether the reply to a change comes when the time for it is over
+	changed func()     // runs before the reply to a change of a card's status
+	unread  error      // the error of the calls for a card's balance
+	slow    bool       // whether a call for a card's balance takes all its time
 	now     func() time.Time
 }
 
@@ -111,8 +115,14 @@ func (i *issuer) SendDefaultPIN(context.Context, string) (string, error) {
 }
 
 func (i *issuer) SetCardStatus(ctx context.Context, id string, to provider.CardStatus, _ string) provider.Answer {
+	if i.changed != nil {
+		defer i.changed()
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.slow && ctx.Err() != nil {
+		return unsent
+	}
 	if i.late {
 		<-ctx.Done()
 	}
@@ -125,7 +135,13 @@ func (i *issuer) SetCardStatus(ctx context.Context, id string, to provider.CardS
 	return i.change
 }
 
-func (i *issuer) CardBalance(context.Context, string) (money.Kobo, error) { return i.left, i.broken }
+func (i *issuer) CardBalance(ctx context.Context, _ string) (money.Kobo, error) {
+	if i.slow {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return i.left, errors.Join(i.broken, i.unread)
+}
 
 func (i *issuer) ReturnedBalance(context.Context, string, time.Time) (money.Kobo, bool, error) {
 	return i.back, i.back > 0, i.broken

@@ -121,7 +121,7 @@ const (
 	SessionClosed Reason = "session_closed"
 	// AddressMissing means that neither the customer nor the company has an address.
 	AddressMissing Reason = "address_missing"
-	// CardTerminated means that the card has ended.
+	// CardTerminated means that the card has ended, or is being ended.
 	CardTerminated Reason = "card_terminated"
 	// NetworkInactive means that the company cannot use the blockchain network now.
 	NetworkInactive Reason = "network_inactive"

@@ -102,6 +102,13 @@ func TestAUnitRequiresAState(t *testing.T) {
 		if err := b.Commit(t.Context(), u); !Is(err, Moved) {
 			t.Errorf("a row that does not exist: %v", err)
 		}
+		for id, fits := range map[string]bool{"missing": true, "a": false} {
+			u = For("c1")
+			u.Expect(thing("c1", id, "", ""), "")
+			if err := b.Commit(t.Context(), u); (err == nil) != fits || err != nil && !Is(err, Moved) {
+				t.Errorf("%s is expected not to exist: %v", id, err)
+			}
+		}
 	})
 }
 

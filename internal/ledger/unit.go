@@ -147,7 +147,8 @@ func (u *Unit) Transition(r db.Record, from ...string) *Transition {
 }
 
 // Expect makes the ledger refuse the unit unless the row that has the key of r is in one of the
-// given states. The row does not change, so any number of such units fit in a batch.
+// given states. The row does not change, so any number of such units fit in a batch. A row that does
+// not exist counts as in the state "".
 func (u *Unit) Expect(r db.Record, states ...string) *Transition {
 	key := r.Values[:r.Table.Key]
 	u.transitions = append(u.transitions, Transition{table: r.Table, key: key, row: keyOf(key), from: states, still: true})
