@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ type Change struct {
 var (
 	errEnded     = fault.New(fault.Refused, "Card is terminated").With(fault.CardTerminated)
 	errChanging  = fault.New(fault.Refused, "A change of this card is being confirmed. Do not retry; check the card.").With(fault.BeingConfirmed)
+	errReplaced  = fault.New(fault.Refused, "A later change of this card has replaced this one. Check the card.").With(fault.IdempotencyKeyUsed)
 	changeEvents = map[provider.CardStatus]string{
 		provider.CardInactive: event.CardFrozen, provider.CardActive: event.CardUnfrozen, provider.CardCanceled: event.CardTerminated,
 	}
@@ -46,57 +48,81 @@ const unknownBalance money.Kobo = -1
 // the issuer. If the issuer's reply is lost, SetStatus asks for the card once, and a job asks
 // again until the outcome is known. Then the fault is errChanging, which is Refused.
 //
+// A request whose Idempotency-Key has begun a change never begins another one. It continues its change while this is open. After
+// that the card tells the outcome.
+//
 // The money on a terminated card comes back later (Returned).
 func (s *Service) SetStatus(ctx context.Context, r Change) (Card, error) {
+	row, err := db.OrZero(s.findChange(ctx, r.Company, r.CardID)) // before the card, which then is as new as an outcome in the row
+	if err != nil {
+		return Card{}, err
+	}
 	c, by, err := s.atIssuer(ctx, r.Company, r.CardID)
 	if err != nil {
 		return Card{}, err
 	}
-	row, err := s.findChange(ctx, r.Company, r.CardID)
-	if err != nil && !errors.Is(err, db.ErrNone) {
-		return Card{}, err
-	}
-	isContinued := r.Key.Subject() != "" && row.status == r.To
+	begun := r.Key.Subject()
+	isLast := begun == row.name() || begun == row.cardID && row.status == r.To // an earlier release named the card alone
 	switch {
-	case isContinued && row.state == done:
-		return c.Card, s.finish(ctx, r.Key, c.Card, nil)
-	case row.state == opens && (!isContinued || s.Clock.Now().Before(row.calledUntil)):
+	case begun != "" && (!isLast || row.state == done):
+		return s.concluded(ctx, by, c, r, isLast)
+	case row.state == opens && (begun == "" || s.Clock.Now().Before(row.calledUntil)):
 		return Card{}, errChanging
-	case isContinued:
-		return s.change(context.WithoutCancel(ctx), by, c, row, r.Key)
-	case c.Status == string(provider.CardCanceled):
+	case begun == "" && c.Status == string(provider.CardCanceled):
 		return Card{}, errEnded
-	}
-	row, err = s.beginChange(ctx, c, row, r)
-	if err != nil {
-		return Card{}, err
+	case begun == "":
+		if row, err = s.beginChange(ctx, c, row, r); err != nil {
+			return Card{}, err
+		}
 	}
 	return s.change(context.WithoutCancel(ctx), by, c, row, r.Key)
 }
 
+// concluded returns and stores the response to a repeated request whose change has ended. The row does not tell whether the issuer has
+// refused it, so the card does, unless a later change has replaced the row (isLast).
+func (s *Service) concluded(ctx context.Context, by provider.Issuer, c stored, r Change, isLast bool) (Card, error) {
+	var why error
+	switch {
+	case c.Status == string(r.To):
+	case c.Status == string(provider.CardCanceled):
+		why = errEnded
+	case isLast:
+		why = said(by, "")
+	default:
+		why = errReplaced
+	}
+	return c.Card, s.finish(ctx, r.Key, c.Card, why)
+}
+
 // beginChange stores a change and the job that completes it. Parameter last is the card's previous
-// change, or the zero value.
+// change, or the zero value. The instant of the change names it (changeRow.name), so it is later than that of the previous one.
 func (s *Service) beginChange(ctx context.Context, c stored, last changeRow, r Change) (changeRow, error) {
-	now := s.Clock.Now()
+	now := s.Clock.Now().Truncate(time.Microsecond)
 	row := changeRow{
 		company: c.Company, cardID: c.ID, state: opens, status: r.To, reason: strings.TrimSpace(r.Reason), left: unknownBalance,
 		calledUntil: now.Add(s.Window), createdAt: now, updatedAt: now,
+	}
+	if !now.After(last.createdAt) {
+		row.createdAt = last.createdAt.Add(time.Microsecond)
 	}
 	u := ledger.For(c.Company)
 	if last.cardID == "" {
 		u.Insert(changes.Record(row))
 	} else {
-		u.Transition(changes.Record(row), done)
+		u.Transition(changes.Record(row), done).Expect("created_at", clock.Micros(last.createdAt))
 	}
-	if r.Key.Subject() == "" {
-		r.Key.Begin(&u, c.ID, row.calledUntil)
-	}
+	r.Key.Begin(&u, row.name(), row.calledUntil)
 	u.Append(job.Job{Kind: ChangeJob, Subject: c.ID, Provider: c.provider, RunAt: row.calledUntil}.For(c.Company))
 	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists, changes.Table) || ledger.Is(err, ledger.Moved) {
 		return row, errChanging
 	}
 	return row, idempotency.Taken(err)
+}
+
+// name identifies a change in the row of an Idempotency-Key: the card's ID, and the instant at which the change began.
+func (r changeRow) name() string {
+	return r.cardID + "/" + strconv.FormatInt(clock.Micros(r.createdAt), 10)
 }
 
 // change asks the issuer for a change that is stored, and stores the outcome. The issuer's card decides if

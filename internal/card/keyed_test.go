@@ -1,0 +1,166 @@
+package card_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// keyed sends a change of a card with an Idempotency-Key. It returns the stored response if the Idempotency-Key has one.
+func (w *world) keyed(value, cardID string, to provider.CardStatus) (*idempotency.Answer, card.Card, error) {
+	w.t.Helper()
+	key, stored, err := w.keys.Open(w.t.Context(), w.company, value, string(to))
+	if err != nil || stored != nil {
+		return stored, card.Card{}, err
+	}
+	key.Render(func(_ any, err error) idempotency.Answer {
+		if err != nil {
+			return idempotency.Answer{Status: http.StatusBadRequest, Body: []byte(fault.Of(err).Message), Reason: fault.Of(err).Reason()}
+		}
+		return idempotency.Answer{Status: http.StatusOK, Body: []byte("done")}
+	})
+	c, err := w.SetStatus(w.t.Context(), card.Change{Company: w.company, CardID: cardID, To: to, Reason: "lost", Key: key})
+	return nil, c, err
+}
+
+// oldKey begins an Idempotency-Key as an earlier release did: it names the card alone.
+func (w *world) oldKey(value, cardID string, to provider.CardStatus) {
+	w.t.Helper()
+	key, _, err := w.keys.Open(w.t.Context(), w.company, value, string(to))
+	must(w.t, err)
+	u := ledger.For(w.company)
+	key.Begin(&u, cardID, w.clock.Now())
+	must(w.t, w.book.Commit(w.t.Context(), u))
+}
+
+// stored checks the stored response of an Idempotency-Key.
+func (w *world) stored(value, cardID string, to provider.CardStatus, status int, body string) {
+	w.t.Helper()
+	a, _, err := w.keyed(value, cardID, to)
+	if err != nil || a == nil || a.Status != status || string(a.Body) != body {
+		w.t.Errorf("the stored response is %+v, %v", a, err)
+	}
+}
+
+// The issuer refuses a change after its reply was lost. The repeated request is told so.
+func TestARepeatedRequestIsToldOfTheRefusal(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		w.issuer.change = silence
+		_, _, err := w.keyed("one", id, provider.CardCanceled)
+		w.refused(err, changing)
+		w.issuer.change = no
+		if w.retry(id) {
+			t.Fatal("the refused change goes on")
+		}
+		const refused = "Sudo API Error: the request was refused"
+		_, _, err = w.keyed("one", id, provider.CardCanceled)
+		w.refused(err, refused)
+		w.stored("one", id, provider.CardCanceled, http.StatusBadRequest, refused)
+	})
+}
+
+// The job makes a change after its reply was lost. The repeated request is told so.
+func TestARepeatedRequestIsToldOfTheChange(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		w.issuer.change = silence
+		_, _, err := w.keyed("one", id, provider.CardInactive)
+		w.refused(err, changing)
+		w.issuer.change = yes
+		if w.retry(id) {
+			t.Fatal("the change has no outcome")
+		}
+		_, c, err := w.keyed("one", id, provider.CardInactive)
+		if must(t, err); c.Status != string(provider.CardInactive) || len(w.issuer.changes) != 2 {
+			t.Errorf("the card is %s after %v", c.Status, w.issuer.changes)
+		}
+		w.stored("one", id, provider.CardInactive, http.StatusOK, "done")
+	})
+}
+
+// A repeated request continues its own change.
+func TestARepeatedRequestContinuesItsChange(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		w.issuer.change = silence
+		_, _, err := w.keyed("one", id, provider.CardInactive)
+		w.refused(err, changing)
+		w.forward(time.Minute)
+		w.issuer.change = yes
+		_, c, err := w.keyed("one", id, provider.CardInactive)
+		if must(t, err); c.Status != string(provider.CardInactive) {
+			t.Errorf("the card is %s", c.Status)
+		}
+		w.stored("one", id, provider.CardInactive, http.StatusOK, "done")
+	})
+}
+
+// Another request has changed the card since. The repetition of the first one begins nothing, whatever the other one is. The key of
+// an earlier release names the card alone.
+func TestAnOldKeyChangesNothing(t *testing.T) {
+	const replaced = "A later change of this card has replaced this one. Check the card."
+	for name, c := range map[string]struct {
+		then []provider.CardStatus
+		old  bool
+		want string // the refusal; "" for a success
+	}{
+		"unfrozen":                            {then: []provider.CardStatus{provider.CardActive}, want: replaced},
+		"unfrozen, key of an earlier release": {then: []provider.CardStatus{provider.CardActive}, old: true, want: replaced},
+		"frozen again":                        {then: []provider.CardStatus{provider.CardActive, provider.CardInactive}},
+		"terminated":                          {then: []provider.CardStatus{provider.CardCanceled}, want: "Card is terminated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				id := w.card().ID
+				w.issuer.change = silence
+				var err error
+				if c.old {
+					w.oldKey("one", id, provider.CardInactive)
+					_, err = w.set(id, provider.CardInactive)
+				} else {
+					_, _, err = w.keyed("one", id, provider.CardInactive)
+				}
+				w.refused(err, changing)
+				w.issuer.change = yes
+				if w.retry(id) {
+					t.Fatal("the change has no outcome")
+				}
+				for _, to := range c.then {
+					_, _, err = w.keyed("to "+string(to), id, to)
+					must(t, err)
+				}
+				asked := len(w.issuer.changes)
+				_, _, err = w.keyed("one", id, provider.CardInactive)
+				body, status := "done", http.StatusOK
+				if c.want != "" {
+					body, status = c.want, http.StatusBadRequest
+					w.refused(err, c.want)
+				} else {
+					must(t, err)
+				}
+				if len(w.issuer.changes) != asked {
+					t.Errorf("the old key has changed the card: %v", w.issuer.changes)
+				}
+				w.stored("one", id, provider.CardInactive, status, body)
+				jobs, err := job.Subjects(t.Context(), d, w.company, card.ChangeJob, []string{id})
+				if must(t, err); jobs[id] {
+					t.Error("the old key has left a job")
+				}
+			})
+		})
+	}
+}
