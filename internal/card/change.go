@@ -117,7 +117,11 @@ func (s *Service) beginChange(ctx context.Context, c stored, last changeRow, r C
 	if ledger.Is(err, ledger.Exists, changes.Table) || ledger.Is(err, ledger.Moved) {
 		return row, errChanging
 	}
-	return row, idempotency.Taken(err)
+	if err != nil {
+		return row, idempotency.Taken(err)
+	}
+	r.Key.Begun()
+	return row, nil
 }
 
 // name identifies a change in the row of an Idempotency-Key: the card's ID, and the instant at which the change began.

@@ -164,3 +164,25 @@ func TestAnOldKeyChangesNothing(t *testing.T) {
 		})
 	}
 }
+
+// The first request with an Idempotency-Key gets its own response, which is that the outcome is unknown. This response is not stored.
+func TestTheFirstRequestIsNoDuplicateOfItself(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		key, _, err := w.keys.Open(t.Context(), w.company, "one", "print")
+		must(t, err)
+		w.issuer.change = silence
+		_, err = w.SetStatus(t.Context(), card.Change{Company: w.company, CardID: id, To: provider.CardInactive, Key: key})
+		w.refused(err, changing)
+		given := idempotency.Answer{Status: http.StatusBadRequest, Body: []byte(changing), Reason: fault.BeingConfirmed}
+		if got, err := w.keys.Settle(t.Context(), key, given); err != nil || string(got.Body) != changing {
+			t.Errorf("the response is %+v, %v", got, err)
+		}
+		w.forward(time.Minute)
+		again, stored, err := w.keys.Open(t.Context(), w.company, "one", "print")
+		if err != nil || stored != nil || again.Subject() == "" {
+			t.Errorf("the response %+v is stored, %v", stored, err)
+		}
+	})
+}
