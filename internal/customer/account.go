@@ -30,6 +30,7 @@ var (
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found").With(fault.NotFound)
 	errAtWork    = failed("The account is being opened. Try again in a minute.").With(fault.BeingConfirmed)
 	errName      = fault.New(fault.Refused, "The name does not match the BVN").With(fault.NameMismatch)
+	errHeld      = fault.New(fault.Refused, "Another customer has this account").With(fault.AlreadyExists)
 )
 
 func failed(why string) *fault.Fault {
@@ -125,6 +126,7 @@ type attempt struct {
 	session  identity.Session
 	otp      secret.Text
 	asked    bool // an earlier call with the same reference may have opened the account
+	isHeld   bool // another customer of the company has the account
 }
 
 // Resolve runs a ResolveJob: it searches the bank for an account whose opening has no known
@@ -201,18 +203,53 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	return opening.KeepAccount(&a.bank, a.judge(at.FindAccount(ctx, a.reference))), nil
 }
 
+// Enter also refuses an account that another customer of the company has. A bank gives a person the same account again who is
+// registered with another e-mail address.
 func (a *attempt) Enter(ctx context.Context) error {
-	return a.Settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
+	err := a.Settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
+	if err == nil {
+		_, err = a.former(ctx)
+	}
+	a.isHeld = errors.Is(err, errHeld)
+	return err
+}
+
+// former returns the row of another customer that has the account's number, or the zero value. If the account is that customer's, and
+// the customer is not erased, the error is errHeld.
+func (a *attempt) former(ctx context.Context) (account, error) {
+	held, err := db.OrZero(a.findAccountByNumber(ctx, a.company, a.bank.Number))
+	if err != nil || held.customerID == a.customerID {
+		return account{}, err
+	}
+	if held.state == opened {
+		_, err = a.findByID(ctx, a.company, held.customerID)
+		switch {
+		case err == nil:
+			return account{}, errHeld
+		case errors.Is(err, db.ErrNone):
+			err = nil
+		}
+	}
+	return held, err
 }
 
 // Adopt assigns the account to the customer, and closes the OTP session that proved their identity.
-// If an OTP was sent during the opening, it becomes invalid, because its session is closed.
+// If an OTP was sent during the opening, it becomes invalid, because its session is closed. An erased customer who had the account
+// loses its number, because each number names one customer of the company. Earlier credits stay those of the erased customer.
 func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	x, err := a.Identities.Open(ctx, a.company, identity.Customer, a.customerID)
 	if err == nil {
 		a.Identities.Close(u, x)
 	} else if !fault.Is(err, fault.Missing) {
 		return nil, err
+	}
+	former, err := a.former(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if was := former.turn; former.customerID != "" { // an erased customer: from now on the money is for the new one
+		former.turn, former.bank.Number = id.New(), ""
+		u.Transition(accounts.Record(former), string(former.state)).Only("turn", "account_number").Expect("turn", was)
 	}
 	a.state = opened
 	a.customer.Account, a.customer.Status, a.customer.UpdatedAt.Time = a.shown(), Active, a.updatedAt
@@ -222,9 +259,15 @@ func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	return a.customer, nil
 }
 
+// Refuse also takes the account's number out of the row, because the number may be another customer's.
 func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
-	a.state, a.message = refused, cmp.Or(identity.Said(no), "The bank refused to open it.")
-	return failed(a.message)
+	a.state, a.bank, a.message = refused, bank{}, cmp.Or(identity.Said(no), "The bank refused to open it.")
+	why := failed(a.message)
+	if a.isHeld {
+		a.nameMatch = "" // the name was not refused, so no new registration corrects it
+		why = why.With(errHeld.Reason())
+	}
+	return why
 }
 
 func (a *attempt) Unanswered(said provider.Answer) error {

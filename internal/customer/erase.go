@@ -35,8 +35,8 @@ func (s *Service) living(c Customer) func(u *ledger.Unit) error {
 
 // Erase adds to the unit u the changes that erase a customer: the row without a name, the free e-mail
 // address, the account without a name, and the closed OTP session. The account keeps its number,
-// because money may arrive there. Erase also returns what of the customer is open, so that the
-// customer cannot be erased.
+// because money may arrive there, until the bank gives the account to another customer. Erase also returns
+// what of the customer is open, so that the customer cannot be erased.
 func (s *Service) Erase(ctx context.Context, u *ledger.Unit, customerID string, now time.Time) (i Identity, open []string, err error) {
 	c, err := s.findByID(ctx, u.Company, customerID)
 	if err != nil {

@@ -171,7 +171,7 @@ func (s *Service) findByEmail(ctx context.Context, company, email string) (Custo
 }
 
 // findByAccount returns the owner of an account. An erased customer still owns the account, because money
-// may arrive there.
+// may arrive there, until the bank gives it to another customer.
 func (s *Service) findByAccount(ctx context.Context, company, accountNumber string) (Customer, error) {
 	return db.One(ctx, s.DB, scanCustomer,
 		selectCustomer+`WHERE a.company_id = $1 AND a.account_number = $2 AND a.account_number <> ''`, company, accountNumber)
@@ -221,6 +221,12 @@ func (s *Service) reserved(ctx context.Context, company, email string) (string, 
 func (s *Service) findAccount(ctx context.Context, company, customerID string) (account, error) {
 	return db.One(ctx, s.DB, accounts.Scan,
 		`SELECT `+accountColumns+` FROM customer_account WHERE company_id = $1 AND customer_id = $2`, company, customerID)
+}
+
+// findAccountByNumber returns the row with this account number, whatever its state is.
+func (s *Service) findAccountByNumber(ctx context.Context, company, number string) (account, error) {
+	return db.One(ctx, s.DB, accounts.Scan, `SELECT `+accountColumns+` FROM customer_account
+		WHERE company_id = $1 AND account_number = $2 AND account_number <> ''`, company, number)
 }
 
 const (
