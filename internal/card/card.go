@@ -178,6 +178,9 @@ func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, 
 	if seen.ID != c.ProviderCardID {
 		return c, said(by, "it showed another card")
 	}
+	if c.isOver() && seen.Status != provider.CardCanceled {
+		s.Log.Warn("the issuer shows a terminated card in another status", "company", company, "card", cardID, "status", seen.Status)
+	}
 	now := c.shown(seen)
 	if now == c {
 		return c, nil

@@ -68,7 +68,7 @@ func (s *Service) SetStatus(ctx context.Context, r Change) (Card, error) {
 		return s.concluded(ctx, by, c, r, isLast)
 	case row.state == opens && (begun == "" || s.Clock.Now().Before(row.calledUntil)):
 		return Card{}, errChanging
-	case begun == "" && c.Status == string(provider.CardCanceled):
+	case begun == "" && c.isOver():
 		return Card{}, errEnded
 	case begun == "":
 		if row, err = s.beginChange(ctx, c, row, r); err != nil {
@@ -84,7 +84,7 @@ func (s *Service) concluded(ctx context.Context, by provider.Issuer, c stored, r
 	var why error
 	switch {
 	case c.Status == string(r.To):
-	case c.Status == string(provider.CardCanceled):
+	case c.isOver():
 		why = errEnded
 	case isLast:
 		why = said(by, "")
@@ -135,6 +135,9 @@ func (r changeRow) name() string {
 // An earlier try may have changed the card. So a refusal of a later try ends the change only if the issuer shows the card in
 // another status. A request that was not sent is no refusal then.
 func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row changeRow, key *idempotency.Key) (Card, error) {
+	if c.isOver() {
+		return s.endChange(ctx, by, c, row, provider.Answer{}, key) // a notice of the issuer has told it
+	}
 	window, cancel := context.WithTimeout(ctx, s.Window)
 	defer cancel()
 	again := !s.Clock.Now().Before(row.calledUntil) // an earlier try may have reached the issuer
@@ -210,13 +213,16 @@ func ended(err error) error {
 
 // endChange stores the outcome of a change: the card's status, its event and the response for the
 // Idempotency-Key. A notice of the issuer may have stored the status already. Then endChange reports no
-// second event.
+// second event. If the card is terminated, a termination has succeeded and every other change has failed.
 func (s *Service) endChange(
 	ctx context.Context, by provider.Issuer, c stored, row changeRow, answer provider.Answer, key *idempotency.Key,
 ) (Card, error) {
 	for {
 		u, why, written := ledger.For(c.Company), error(nil), []string{} // another try may have stored a later balance, which stays
-		if answer.Outcome != provider.Confirmed {
+		switch {
+		case c.isOver() && row.status != provider.CardCanceled:
+			why = errEnded
+		case !c.isOver() && answer.Outcome != provider.Confirmed:
 			why = said(by, answer.Message)
 			row.left, written = unknownBalance, []string{"left_kobo"} // the card goes on, and so does its balance
 		}
@@ -240,10 +246,10 @@ func (s *Service) endChange(
 	}
 }
 
-// move makes a unit set a card's status and report the change, unless the card has the status. The
+// move makes a unit set a card's status and report the change, unless the card has the status or is terminated. The
 // ledger refuses the unit if the status has changed meanwhile.
 func (s *Service) move(u *ledger.Unit, c *stored, to provider.CardStatus, now time.Time) {
-	if c.Status == string(to) {
+	if c.Status == string(to) || c.isOver() {
 		return
 	}
 	seen := c.Status
@@ -309,7 +315,7 @@ func (s *Service) standing(ctx context.Context, c stored) (stored, changeRow, er
 	row.company, row.cardID = c.Company, c.ID
 	switch {
 	case err != nil:
-	case c.Status == string(provider.CardCanceled):
+	case c.isOver():
 		err = errEnded
 	case row.ends():
 		err = errEnding

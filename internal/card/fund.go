@@ -158,7 +158,7 @@ var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amou
 // before. A termination does not wait for fundings, because a stolen card must end at once. It ends as soon as the issuer shows the card,
 // so it refuses no funding for good.
 func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
-	if c.Status == string(provider.CardCanceled) {
+	if c.isOver() {
 		f, err := s.Funding(ctx, op.Company, op.ID) // of an earlier request with the same key
 		if fault.Is(err, fault.Missing) {
 			err = errEnded
@@ -356,7 +356,7 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	}
 	var why error
 	switch {
-	case c.Status == string(provider.CardCanceled):
+	case c.isOver():
 		why = errEnded
 	case change.ends():
 		why = errEnding

@@ -3,6 +3,7 @@ package card
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -72,7 +73,7 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 }
 
 // giveBack credits the money of a terminated card to the account that pays for the company's fundings. It
-// credits the money once, however often it is called.
+// credits the money once, however often it is called. If another amount is credited already, a case asks the operators.
 func (s *Service) giveBack(ctx context.Context, c stored, amount money.Kobo) error {
 	to, err := s.purse(ctx, c.Company)
 	if err != nil {
@@ -82,17 +83,32 @@ func (s *Service) giveBack(ctx context.Context, c stored, amount money.Kobo) err
 	if err == nil {
 		err = s.Book.Commit(ctx, u)
 	}
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		return nil
+	if !ledger.Is(err, ledger.Exists) {
+		return err
+	}
+	earlier, err := s.Settlements.FindCredit(ctx, c.Company, c.provider, sessionOf(c))
+	if err != nil || earlier.Amount == amount {
+		return err
+	}
+	differs := ledger.For(c.Company)
+	_, err = s.Operations.AddCase(ctx, &differs, operation.Case{
+		Company: c.Company, Subject: c.ID, Reason: operation.CardBalance,
+		Detail: fmt.Sprintf("by the issuer's list %s came back from a terminated card, and %s is credited already", amount, earlier.Amount),
+	})
+	if err == nil {
+		err = s.Book.Commit(ctx, differs)
 	}
 	return err
 }
 
-// returned is the credit of a terminated card's money. Its session ID follows from the card, so the
+// sessionOf returns the session ID of the credit with a terminated card's money. It follows from the card, so the
 // ledger accepts one such credit for each card.
+func sessionOf(c stored) string { return "card/" + c.ProviderCardID }
+
+// returned is the credit of a terminated card's money.
 func (s *Service) returned(c stored, amount money.Kobo) settlement.Credit {
 	return settlement.Credit{
-		ID: id.New(), Provider: c.provider, Session: "card/" + c.ProviderCardID, Account: c.account, Amount: amount, At: s.Clock.Now(),
+		ID: id.New(), Provider: c.provider, Session: sessionOf(c), Account: c.account, Amount: amount, At: s.Clock.Now(),
 		SenderName: c.MaskedPAN, Narration: "Balance of a terminated card",
 	}
 }

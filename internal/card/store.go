@@ -74,14 +74,20 @@ type stored struct {
 	opening.Intent
 }
 
-// shown returns a copy of the card, updated with the fields that the issuer reports.
+// shown returns a copy of the card, updated with the fields that the issuer reports. A terminated card stays terminated.
 func (c stored) shown(i provider.IssuedCard) stored {
-	c.ProviderCardID, c.Status = i.ID, string(i.Status)
+	c.ProviderCardID = i.ID
+	if !c.isOver() {
+		c.Status = cmp.Or(string(i.Status), c.Status)
+	}
 	c.account, c.Currency, c.MaskedPAN = cmp.Or(i.Account, c.account), cmp.Or(i.Currency, c.Currency), cmp.Or(i.MaskedPAN, c.MaskedPAN)
 	c.Type, c.Brand = cmp.Or(i.Type, c.Type), cmp.Or(i.Brand, c.Brand)
 	c.ExpiryMonth, c.ExpiryYear = cmp.Or(i.ExpiryMonth, c.ExpiryMonth), cmp.Or(i.ExpiryYear, c.ExpiryYear)
 	return c
 }
+
+// isOver reports whether the card is terminated, which is final.
+func (c stored) isOver() bool { return c.Status == string(provider.CardCanceled) }
 
 // fundingRow is the database row of a funding. The funding's outcome is in the row of its
 // operation.

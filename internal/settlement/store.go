@@ -211,7 +211,12 @@ func (s *Service) Senders(ctx context.Context, company string, ids []string) (ma
 // subject consists of the bank and the session ID.
 func (s *Service) suspendedIn(ctx context.Context, subject string) (Credit, error) {
 	bank, session, _ := strings.Cut(subject, "/")
+	return s.FindCredit(ctx, House, bank, session)
+}
+
+// FindCredit returns the credit in a company's ledger with this provider and session ID, or db.ErrNone.
+func (s *Service) FindCredit(ctx context.Context, company, provider, session string) (Credit, error) {
 	row, err := db.One(ctx, s.DB, credits.Scan, `SELECT `+creditColumns+` FROM settlement_credit
-		WHERE company_id = $1 AND provider = $2 AND session_id = $3`, House, bank, session)
+		WHERE company_id = $1 AND provider = $2 AND session_id = $3`, company, provider, session)
 	return row.Credit, err
 }
