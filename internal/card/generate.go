@@ -204,9 +204,11 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 }
 
 // answers reports whether an earlier card matches a request. If so, the request is a repetition
-// of the request that created the earlier card.
+// of the request that created the earlier card. The number of a physical card implies its brand, so the
+// requested brand counts only for a virtual one.
 func (c stored) answers(r Request) bool {
 	number := r.Number.Reveal()
-	return c.state == issued && c.Type == r.Type && c.load == r.Load &&
+	return c.state == issued && c.Type == r.Type && c.load == r.Load && strings.EqualFold(c.Currency, r.Currency) &&
+		(r.Type == Physical || strings.EqualFold(c.Brand, r.Brand)) &&
 		strings.HasSuffix(c.MaskedPAN, number[max(0, len(number)-4):])
 }

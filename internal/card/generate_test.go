@@ -148,6 +148,46 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 	}
 }
 
+// The answer to an order is lost. An order of another brand or currency is no repetition of it. The issuer's spelling does not count,
+// and neither does the brand of a physical card, because the number implies it.
+func TestAnOrderOfAnotherBrandIsAnotherCard(t *testing.T) {
+	const number = "5063210000000000001"
+	for name, c := range map[string]struct {
+		lost, next card.Request
+		orders     int
+	}{
+		"brand":    {card.Request{Type: card.Virtual, Brand: "Verve", Currency: "NGN"}, card.Request{Type: card.Virtual, Brand: "Visa", Currency: "NGN"}, 2},
+		"currency": {card.Request{Type: card.Virtual, Brand: "Visa", Currency: "USD"}, card.Request{Type: card.Virtual, Brand: "Visa", Currency: "NGN"}, 2},
+		"spelling": {card.Request{Type: card.Virtual, Brand: "MasterCard", Currency: "NGN"}, card.Request{Type: card.Virtual, Brand: "Mastercard", Currency: "ngn"}, 1},
+		"physical": {
+			card.Request{Type: card.Physical, Brand: "AfriGo", Currency: "NGN", Number: secret.NewText(number)},
+			card.Request{Type: card.Physical, Brand: "Verve", Currency: "NGN", Number: secret.NewText(number)},
+			1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				order := func(r card.Request) (card.Generated, error) {
+					r.Company, r.Customer = w.company, w.customer.ID
+					return w.Generate(t.Context(), r)
+				}
+				w.card() // from now on, the customer is registered with the issuer
+				w.issuer.create, w.issuer.made, w.issuer.broken = silence, true, errAway
+				_, err := order(c.lost)
+				w.refused(err, creating)
+				w.issuer.create, w.issuer.broken = yes, nil
+				w.forward(time.Minute)
+				g, err := order(c.next)
+				must(t, err)
+				if got := len(w.issuer.orders) - 1; got != c.orders || c.orders == 2 && (g.Brand != c.next.Brand || g.Currency != c.next.Currency) {
+					t.Errorf("%d orders, and the card is %s %s", got, g.Brand, g.Currency)
+				}
+			})
+		})
+	}
+}
+
 // A retry with the Idempotency-Key of an open creation immediately searches the issuer for the
 // card. Once the card is found, Kobo stores the response.
 func TestAKeyWaitsForTheCard(t *testing.T) {
