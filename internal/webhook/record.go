@@ -41,7 +41,9 @@ func (h health) rest(now time.Time) time.Time {
 }
 
 // flush stores the results of attempts and the queue's position in the feed. It stores them even
-// while the program stops.
+// while the program stops. It returns errOver if the endpoint has changed since the visit read it, so
+// that nothing more goes to an address that the company has moved, paused or deleted. The next visit
+// then begins at once, because the results so far tell nothing about the new address.
 func (v *visit) flush(ctx context.Context) error {
 	if len(v.done) == 0 && len(v.lost) == 0 && v.queue.sequence == v.written {
 		return nil
@@ -58,7 +60,7 @@ func (v *visit) flush(ctx context.Context) error {
 			break
 		}
 	}
-	before, now, err := v.record(ctx)
+	before, now, changed, err := v.record(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,7 +68,7 @@ func (v *visit) flush(ctx context.Context) error {
 	v.figures.count(v.done)
 	v.hours.add(v.done)
 	v.queue.due = time.Time{}
-	if v.queue.kind != queueRetries && len(v.done) > 0 {
+	if v.queue.kind != queueRetries && len(v.done) > 0 && !changed {
 		v.queue.due = now.rest(v.Clock.Now())
 	}
 	v.done, v.lost, v.held, v.written = v.done[:0], v.lost[:0], 0, v.queue.sequence
@@ -76,25 +78,32 @@ func (v *visit) flush(ctx context.Context) error {
 		}
 	}
 	if worked && before.failures >= tolerance {
-		return v.sendWaiting(ctx, v.endpoint, v.Clock.Now())
+		if err := v.sendWaiting(ctx, v.endpoint, v.Clock.Now()); err != nil {
+			return err
+		}
+	}
+	if changed {
+		return errOver
 	}
 	return nil
 }
 
 // record stores the deliveries, the endpoint's health and the queue's position in one
 // transaction. It stores nothing if another program has leased the queue meanwhile. That program
-// sends the same events again, with the same message IDs.
-func (v *visit) record(ctx context.Context) (before, after health, err error) {
+// sends the same events again, with the same message IDs. It also reports whether the endpoint has
+// changed since the visit read it.
+func (v *visit) record(ctx context.Context) (before, after health, changed bool, err error) {
 	q := v.queue
 	err = v.DB.Run(ctx, func(p db.Pipeline) error {
 		held, retriesDue := false, int64(0)
-		before = health{}
+		before, changed = health{}, false
 		err := p.Read(ctx,
 			db.Lookup{
-				Table: endpointTable.Table, By: endpointTable.KeyNames(), Columns: []string{"failures", "failed_at"}, Lock: true,
+				Table: endpointTable.Table, By: endpointTable.KeyNames(), Columns: []string{"failures", "failed_at", "state", "url", "kinds", "secret"}, Lock: true,
 				Keys: [][]any{{q.company, q.endpoint}},
 				Found: func(row []any) error {
 					before = health{row[2].(int64), clock.Time(row[3].(int64))}
+					changed = v.endpoint.hasChanged(Endpoint{State: State(row[4].(string)), URL: row[5].(string), kinds: row[6].(string), secret: row[7].(string)})
 					return nil
 				},
 			},
@@ -124,7 +133,7 @@ func (v *visit) record(ctx context.Context) (before, after health, err error) {
 		}
 		return p.Commit(ctx, v.writes(before, after, retriesDue)...)
 	})
-	return before, after, err
+	return before, after, changed, err
 }
 
 // queues returns the primary keys of the queue rows that the visit writes, in the order in which

@@ -81,6 +81,12 @@ func (e Endpoint) wants(kind string) bool {
 // isLive reports whether the service sends to the endpoint.
 func (e Endpoint) isLive() bool { return e.State == Active || e.State == Failing }
 
+// hasChanged reports whether a visit that has read e must read the endpoint again, which is now as in now:
+// nothing is sent to it any more, or its messages go elsewhere, are others or are signed with another secret.
+func (e Endpoint) hasChanged(now Endpoint) bool {
+	return !now.isLive() || now.URL != e.URL || now.kinds != e.kinds || now.secret != e.secret
+}
+
 // Config is what the service needs.
 type Config struct {
 	DB     *db.DB
