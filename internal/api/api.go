@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
@@ -36,6 +37,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/person"
@@ -72,6 +74,9 @@ type Config struct {
 	People func(ctx context.Context, company string) ([]person.Person, error)
 	// SignedIn returns those of them who have signed in. It is usually person.Service.Ready.
 	SignedIn func(ctx context.Context, company string) ([]person.Person, error)
+	// SignedLines returns the signed lines of the audit log about a subject of a company since an instant, in their order.
+	// It is usually operator.Service.SignedLines.
+	SignedLines func(ctx context.Context, company, subject string, since time.Time) ([]operator.Line, error)
 	// FailedLogin records a failed request for tokens in the audit log. The company is "" if it is
 	// unknown. nil records nothing.
 	FailedLogin func(ctx context.Context, action, company string)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -36,6 +37,15 @@ func (h *handlers) FindApproval(ctx context.Context, r FindApprovalRequestObject
 	why, changes, err := h.outdated(ctx, a)
 	if err != nil {
 		return nil, err
+	}
+	if a.FirstBy != "" && a.Status(h.Clock.Now()) == company.ApprovalWaiting {
+		counts, err := h.firstCounts(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if !counts {
+			a.FirstBy = "" // the page must not say that one person is enough
+		}
 	}
 	out := h.approval(a)
 	out.Outdated, out.Changes = wire.Optional(why), changes
@@ -99,7 +109,7 @@ func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestOb
 		}
 		return decided{Status: "success", Message: "Approved", Data: DecidedApproval{Approval: h.approval(a)}}, nil
 	}
-	a, key, err := h.Companies.Approve(ctx, by, r.ID)
+	a, key, err := h.Companies.Approve(ctx, by, r.ID, h.firstCounts)
 	if err != nil {
 		return nil, tokenless(ctx, err)
 	}
@@ -134,15 +144,42 @@ func MayDecide(role, kind string) bool { return MayRun(role, decides(company.App
 
 // askerStays returns an error if the person who asked has been removed, or has a role that could not ask.
 func (h *handlers) askerStays(ctx context.Context, a company.Approval) error {
-	name, byPerson := strings.CutPrefix(a.AskedBy, "person:")
-	if !byPerson {
+	if !strings.HasPrefix(a.AskedBy, personPrefix) {
 		return nil
 	}
-	all, err := h.People(ctx, a.Company)
-	if err != nil || slices.ContainsFunc(all, func(p person.Person) bool { return p.Name == name && MayRun(p.Role, asks[a.Kind]) }) {
-		return err
+	stays, err := h.stays(ctx, a.Company, a.AskedBy, asks[a.Kind], a.CreatedAt)
+	if err == nil && !stays {
+		err = errAskerGone
 	}
-	return errAskerGone
+	return err
+}
+
+// personPrefix begins the name of a person in an approval.
+const personPrefix = "person:"
+
+// stays reports whether the person who acted at an instant is still there, with a role that may run an operation. A
+// newer person of the same name is somebody else.
+func (h *handlers) stays(ctx context.Context, reference, who, operationID string, at time.Time) (bool, error) {
+	all, err := h.People(ctx, reference)
+	return slices.ContainsFunc(all, func(p person.Person) bool {
+		return personPrefix+p.Name == who && !p.CreatedAt.After(at) && MayRun(p.Role, operationID)
+	}), err
+}
+
+// firstCounts reports whether the first of the two people who approve may still decide. The audit log says when that
+// person approved: the person may be newer than the approval.
+func (h *handlers) firstCounts(ctx context.Context, a company.Approval) (bool, error) {
+	lines, err := h.SignedLines(ctx, a.Company, a.ID, a.CreatedAt)
+	if err != nil {
+		return false, err
+	}
+	at := a.CreatedAt
+	for _, l := range lines {
+		if l.Action == company.ApprovedFirst && l.Details["by"] == a.FirstBy {
+			at = l.CreatedAt
+		}
+	}
+	return h.stays(ctx, a.Company, a.FirstBy, decides(a.Kind), at)
 }
 
 var errAskerGone = fault.New(fault.Conflict, "Whoever asked for this has no access any more").With(fault.ApprovalState)

@@ -281,7 +281,7 @@ func (a *App) Handler() (http.Handler, error) {
 			}
 			return ctx
 		},
-		At: a.DB.At, People: a.People.People, SignedIn: a.People.Ready,
+		At: a.DB.At, People: a.People.People, SignedIn: a.People.Ready, SignedLines: a.Operators.SignedLines,
 		FailedLogin: func(ctx context.Context, action, reference string) {
 			a.warn(ctx, a.Operators.FailedLogin(ctx, action, reference), "a failed request for tokens could not be recorded")
 		},

@@ -44,6 +44,6 @@ func people(t *testing.T, p *apptest.Program) {
 	_, err = p.App.Companies.SetPayoutRule(ctx, by, company.PayoutRule{On: true, Least: money.Naira})
 	must(err)
 	by.Person = "bola"
-	_, _, err = p.App.Companies.Approve(ctx, by, off.ID)
+	_, _, err = p.App.Companies.Approve(ctx, by, off.ID, nil)
 	must(err)
 }

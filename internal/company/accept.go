@@ -12,6 +12,27 @@ import (
 // payout or the bulk payout, so its story can say who asked for it and who approved it.
 const PayoutApproved = "company.payout.approve"
 
+// ApprovedFirst is the action of the audit line about the first of two people who approve. The subject of the line is the
+// approval, and its detail "by" is the person.
+const ApprovedFirst = "company.approval.first"
+
+// FirstCounts reports whether the first of the two people who approve an approval (FirstBy) may still decide about it.
+type FirstCounts func(ctx context.Context, a Approval) (bool, error)
+
+// toApproveAfter returns an approval as toApprove does, without a first person who does not count any more. So whoever
+// approves it next is the first.
+func (s *Service) toApproveAfter(ctx context.Context, by Access, approvalID string, counts FirstCounts) (Approval, error) {
+	a, err := s.toApprove(ctx, by, approvalID)
+	if err != nil || a.FirstBy == "" {
+		return a, err
+	}
+	still, err := counts(ctx, a)
+	if !still {
+		a.FirstBy = ""
+	}
+	return a, err
+}
+
 // Accept returns an approval of a payout as a second person approves it, and what ends it. The caller adds this to the
 // unit that starts the payout. The unit also ends the other approvals of the same payout or bulk payout that wait. The
 // ledger refuses the unit if one of them does not wait any more (IsDecided). The faults are those of Approve.

@@ -232,8 +232,8 @@ func (s *Service) toApprove(ctx context.Context, by Access, approvalID string) (
 // Approve does what an approval waits for, for a second person. Payouts have Accept instead. The response is the new API
 // key, if the approval issues one. The fault is Forbidden for the person who asked, Conflict for an approval that does
 // not wait, and otherwise that of the act.
-func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Approval, *IssuedKey, error) {
-	a, err := s.toApprove(ctx, by, approvalID)
+func (s *Service) Approve(ctx context.Context, by Access, approvalID string, counts FirstCounts) (Approval, *IssuedKey, error) {
+	a, err := s.toApproveAfter(ctx, by, approvalID, counts)
 	if err != nil {
 		return Approval{}, nil, err
 	}
@@ -310,7 +310,7 @@ func (s *Service) approveFirst(ctx context.Context, by Access, a Approval) (Appr
 	a.FirstBy = by.who()
 	u := ledger.For(by.Company)
 	u.Transition(approvals.Record(a), ApprovalWaiting)
-	s.self(ctx, by.Company).Audit(&u, "company.approval.first", a.ID, by.details("kind", string(a.Kind), "askedBy", a.AskedBy), s.clock.Now())
+	s.self(ctx, by.Company).Audit(&u, ApprovedFirst, a.ID, by.details("kind", string(a.Kind), "askedBy", a.AskedBy), s.clock.Now())
 	err := s.book.Commit(ctx, u)
 	return a, explain(Decided(err))
 }

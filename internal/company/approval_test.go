@@ -1,6 +1,8 @@
 package company_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +21,11 @@ import (
 func person(by company.Access, name string) company.Access {
 	by.KeyID, by.Person = "", name
 	return by
+}
+
+// Approve approves what waits. The first of two people who approve counts.
+func (h *house) Approve(ctx context.Context, by company.Access, approvalID string) (company.Approval, *company.IssuedKey, error) {
+	return h.Service.Approve(ctx, by, approvalID, func(context.Context, company.Approval) (bool, error) { return true, nil })
 }
 
 // issuesByTwo returns a new key of a company that requires two people.
@@ -94,6 +101,46 @@ func TestTwoPeopleIssueAndRevoke(t *testing.T) {
 			if acts := h.noted(by.Company); !slices.Contains(acts, want) {
 				t.Errorf("the audit log has no %q: %q", want, acts)
 			}
+		}
+	})
+}
+
+// A program asks for a key, and the first person who approves is removed before the second one approves. The second one is then
+// the first, and a third one approves.
+func TestAFirstPersonWhoIsGoneDoesNotCount(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		if err := h.RequireTwoPeople(ctx, person(by, "ada")); err != nil {
+			t.Fatal(err)
+		}
+		asked, err := h.IssueOwnKey(ctx, by, "Shop", time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone, unknown := "", errors.New("nobody knows")
+		approve := func(name string) (company.Approval, *company.IssuedKey, error) {
+			return h.Service.Approve(ctx, person(by, name), asked.Waits.ID, func(_ context.Context, a company.Approval) (bool, error) {
+				if gone == "?" {
+					return true, unknown
+				}
+				return a.FirstBy != "person:"+gone, nil
+			})
+		}
+		for _, name := range []string{"ada", "bola", "ada"} { // the last one is a new person of the name
+			a, key, err := approve(name)
+			if err != nil || key != nil || a.State != company.ApprovalWaiting || a.FirstBy != "person:"+name || h.working(by.Company) != 1 {
+				t.Fatalf("%s: %+v, %v", name, a, err)
+			}
+			gone = name
+		}
+		gone = "?"
+		if _, _, err := approve("chika"); !errors.Is(err, unknown) || h.working(by.Company) != 1 {
+			t.Errorf("without an answer: %v", err)
+		}
+		gone = ""
+		if a, key, err := approve("chika"); err != nil || key == nil || a.FirstBy != "person:ada" || a.DecidedBy != "person:chika" || h.working(by.Company) != 2 {
+			t.Errorf("%+v, %v", a, err)
 		}
 	})
 }
