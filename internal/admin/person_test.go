@@ -1,10 +1,13 @@
 package admin_test
 
 import (
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -62,6 +65,51 @@ func TestAnInvitationNeedsTwoOperators(t *testing.T) {
 		}
 		if _, err := d.people.Find(t.Context(), "", grace.ID); !fault.Is(err, fault.Missing) {
 			t.Errorf("a removed operator: %v", err)
+		}
+	})
+}
+
+// Two admins remove each other at the same time. One of them stays: otherwise nobody could add another admin over HTTP.
+func TestTwoAdminsWhoRemoveEachOtherLeaveOne(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		for range 20 {
+			keys := map[string]string{"ada": d.ada, "bob": d.bob}
+			said := map[string]*int{"ada": new(int), "bob": new(int)}
+			var both sync.WaitGroup
+			for name, other := range map[string]string{"ada": "bob", "bob": "ada"} {
+				both.Go(func() {
+					r, _ := http.NewRequestWithContext(t.Context(), "POST", d.url+"/admin/v1/operators/"+other+"/remove", nil)
+					r.Header.Set("Authorization", "Bearer "+keys[name])
+					w, err := http.DefaultClient.Do(r)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer w.Body.Close()
+					*said[name] = w.StatusCode
+				})
+			}
+			both.Wait()
+			if admins, err := d.operators.Admins(t.Context()); err != nil || admins != 1 {
+				t.Fatalf("%d admins, %v: %d and %d", admins, err, *said["ada"], *said["bob"])
+			}
+			for name, key := range map[string]*string{"ada": &d.ada, "bob": &d.bob} {
+				if _, err := d.operators.Find(t.Context(), name); !fault.Is(err, fault.Missing) {
+					continue
+				}
+				_, text, err := d.operators.IssueKey(t.Context(), operator.Local("test"), name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				*key = text.Reveal()
+			}
+		}
+		d.ok(d.ada, "POST", "/admin/v1/operators/bob/remove", "")
+		if err := d.operators.Remove(t.Context(), operator.Local("test"), "ada"); fault.Of(err).Message != "The last admin stays" {
+			t.Errorf("the last admin: %v", err)
+		}
+		if err := d.operators.RevokeKey(t.Context(), operator.Local("test"), "ada"); err != nil {
+			t.Errorf("the owner of the machine: %v", err)
 		}
 	})
 }

@@ -163,9 +163,44 @@ func (s *Service) SetRole(ctx context.Context, by Operator, name string, role Ro
 // RevokeKey revokes the working key of the person of this name. The proposals of this person that
 // wait for a second operator end.
 func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error {
+	return s.revoke(ctx, by, name, func(db.Querier) error { return nil })
+}
+
+// Remove is RevokeKey for another operator. Nobody removes themselves, and the last admin stays, since then nobody
+// could add another one over HTTP. Both faults are of the kind Refused.
+func (s *Service) Remove(ctx context.Context, by Operator, name string) error {
+	if name == by.Name {
+		return errThemselves
+	}
+	return s.revoke(ctx, by, name, func(q db.Querier) error { return s.keepAdmin(ctx, q, name) })
+}
+
+var (
+	errThemselves = fault.New(fault.Refused, "Nobody removes themselves: ask another admin")
+	errLastAdmin  = fault.New(fault.Refused, "The last admin stays")
+)
+
+// keepAdmin returns a refusal if the operator of a name is the only admin who may act. Two removals of admins at the
+// same time wait for each other, because keepAdmin locks the admins' rows before it reads them.
+func (s *Service) keepAdmin(ctx context.Context, q db.Querier, name string) error {
+	if err := lockAdmins(ctx, q); err != nil {
+		return err
+	}
+	keys, err := s.workingIn(ctx, q)
+	admins := slices.DeleteFunc(keys, func(k Key) bool { return k.Role != Admin })
+	if err == nil && len(admins) == 1 && admins[0].Name == name {
+		err = errLastAdmin
+	}
+	return err
+}
+
+func (s *Service) revoke(ctx context.Context, by Operator, name string, may func(q db.Querier) error) error {
 	now := s.clock.Now()
 	line := by.Note("", "operator.key.revoke", name, nil, now)
 	return s.change(ctx, by, line, errNoKey(name), func(q db.Querier) (int64, error) {
+		if err := may(q); err != nil {
+			return 0, err
+		}
 		// Without its hash, a change of the state alone does not make the key work again.
 		n, err := s.changeKey(ctx, q, name, func(k *Key) { k.State, k.hash = revoked, "" })
 		if n > 0 && err == nil {
@@ -248,13 +283,15 @@ func (s *Service) Admins(ctx context.Context) (int, error) {
 	return len(slices.DeleteFunc(keys, func(k Key) bool { return k.Role != Admin })), err
 }
 
-func (s *Service) working(ctx context.Context) ([]Key, error) {
-	keys, err := s.Keys(ctx)
+func (s *Service) working(ctx context.Context) ([]Key, error) { return s.workingIn(ctx, s.db) }
+
+func (s *Service) workingIn(ctx context.Context, q db.Querier) ([]Key, error) {
+	keys, err := keysIn(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	now := s.clock.Now()
-	return s.sound(ctx, s.db, slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }))
+	return s.sound(ctx, q, slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }))
 }
 
 // IsOperator reports whether a name belongs to an operator with the role least, who has had this name since

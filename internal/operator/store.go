@@ -292,6 +292,12 @@ func keysIn(ctx context.Context, q db.Querier) ([]Key, error) {
 	return db.All(ctx, q, db.Fields[Key], `SELECT `+keyColumns+`, mac FROM operator_key ORDER BY created_at, id`)
 }
 
+// lockAdmins makes changes of the admins' rows wait until the transaction ends.
+func lockAdmins(ctx context.Context, q db.Querier) error {
+	_, err := db.All(ctx, q, db.Value[string], `SELECT id FROM operator_key WHERE state = $1 AND role = $2 ORDER BY id FOR UPDATE`, active, string(Admin))
+	return err
+}
+
 // insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a
 // working key.
 func (s *Service) insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {
