@@ -164,6 +164,44 @@ func TestEventsOfAWaitingWebhookAreNotArchived(t *testing.T) {
 	})
 }
 
+// A company asks for a replay while its events are archived. Kobo has accepted the replay, so its events stay until the webhook has
+// them. A later run accepts the file that is there, and moves the month.
+func TestAReplayDuringTheArchivingKeepsItsEvents(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		all, folder := aYearOfSales(t, p), t.TempDir()
+		for _, at := range []string{"drafted", "checked", "recorded"} {
+			var made struct{ Data struct{ ID string } }
+			p.Do(http.MethodPost, "/api/v1/webhooks", map[string]string{"url": "http://127.0.0.1:9/late"}).Want(t, http.StatusOK).Into(t, &made)
+			s, asked := archivist(p, folder), false
+			s.Step = func(what string) error {
+				if files, err := filepath.Glob(filepath.Join(folder, p.Reference, "*")); what == at && !asked && err == nil && len(files) > 0 {
+					asked = true
+					p.Do(http.MethodPost, "/api/v1/webhooks/"+made.Data.ID+"/replay", map[string]int64{"from": 2, "to": 3}).Want(t, http.StatusOK)
+				}
+				return nil
+			}
+			held, err := s.Run(t.Context(), 3, func(m archive.Month) {
+				if m.Company == p.Reference {
+					t.Errorf("a replay when it was %s: moved %+v", at, m)
+				}
+			})
+			if kept, first := feed(t, p, 0); err != nil || !asked || len(held) != 1 || held[0].Company != p.Reference || held[0].Sequence != 2 || first > 0 || len(kept) != len(all) {
+				t.Fatalf("a replay when it was %s: %v, held %+v, the first is %d", at, err, held, first)
+			}
+			p.Do(http.MethodDelete, "/api/v1/webhooks/"+made.Data.ID, nil).Want(t, http.StatusOK)
+		}
+		if held, err := archivist(p, folder).Run(t.Context(), 3, func(archive.Month) {}); err != nil || len(held) > 0 {
+			t.Errorf("%v, held %+v", err, held)
+		}
+		_, first := feed(t, p, 0)
+		if kept, _ := feed(t, p, first-1); first < 5 || len(filedEvents(t, p, folder))+len(kept) != len(all) {
+			t.Errorf("%d events in files, and the first that is kept is %d", len(filedEvents(t, p, folder)), first)
+		}
+		p.Sound(t)
+	})
+}
+
 // Nothing is removed if a file is not the one that was written, and no file is overwritten.
 func TestAChangedArchiveRemovesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {

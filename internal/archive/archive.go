@@ -13,7 +13,9 @@
 //  4. insert the month's row;
 //  5. remove the events in small batches.
 //
-// The next run continues at the first step that is missing.
+// The next run continues at the first step that is missing. A company may ask for a replay at any time. So the service asks before
+// the first step, before the fourth one and before each batch whether a webhook waits for an event of the month. If one does, the rest
+// of the month stays for a later run, and so does a file that is written already.
 package archive
 
 import (
@@ -96,31 +98,37 @@ func (s *Service) Run(ctx context.Context, keep int, moved func(Month)) (held []
 
 // company moves the months of one company that end at or before an instant.
 func (s *Service) company(ctx context.Context, company string, before time.Time, moved func(Month)) (*Held, error) {
-	last, err := s.finish(ctx, company)
-	if err != nil {
-		return nil, err
+	last, held, err := s.finish(ctx, company)
+	if err != nil || held != nil {
+		return held, err
 	}
 	for {
 		m, err := s.following(ctx, last, before)
 		if err != nil || m.Last < m.First {
 			return nil, err
 		}
-		waiting, waits, err := s.Webhooks.Waiting(ctx, company) // for each month, because a company may ask for a replay meanwhile
-		switch {
-		case err != nil:
-			return nil, err
-		case waits && waiting <= m.Last:
-			return &Held{Company: company, Sequence: waiting}, nil
+		if held, err := s.waits(ctx, m); err != nil || held != nil {
+			return held, err
 		}
 		if covered, err := s.covered(ctx, m); err != nil || !covered {
 			return &Held{Company: company, Sequence: m.First, Uncovered: true}, err
 		}
-		if m, err = s.move(ctx, m, last.Hash); err != nil {
-			return nil, err
+		m, held, err := s.move(ctx, m, last.Hash)
+		if err != nil || held != nil {
+			return held, err
 		}
 		moved(m)
 		last = m
 	}
+}
+
+// waits returns the company as held if a webhook has not received an event of the month, or of an earlier one.
+func (s *Service) waits(ctx context.Context, m Month) (*Held, error) {
+	waiting, waits, err := s.Webhooks.Waiting(ctx, m.Company)
+	if err != nil || !waits || waiting > m.Last {
+		return nil, err
+	}
+	return &Held{Company: m.Company, Sequence: waiting}, nil
 }
 
 // covered reports whether the tree of the company keeps the hashes of all events of a month.
@@ -161,22 +169,26 @@ func (s *Service) following(ctx context.Context, last Month, before time.Time) (
 	return m, err
 }
 
-// move moves one month. The hash is that of the last line before the month.
-func (s *Service) move(ctx context.Context, m Month, hash string) (Month, error) {
+// move moves one month. The hash is that of the last line before the month. If a webhook waits for an event meanwhile, move
+// returns the company as held.
+func (s *Service) move(ctx context.Context, m Month, hash string) (Month, *Held, error) {
 	path := s.path(m)
 	wrote, err := s.export(ctx, m, hash, path)
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
 	read, err := check(path, m, hash)
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
 	if read.hash != wrote.hash || !maps.Equal(read.kinds, wrote.kinds) {
-		return m, fmt.Errorf("%s exists already and contains other events: move it away, or name another folder", path)
+		return m, nil, fmt.Errorf("%s exists already and contains other events: move it away, or name another folder", path)
 	}
 	if err := s.step("checked"); err != nil {
-		return m, err
+		return m, nil, err
+	}
+	if held, err := s.waits(ctx, m); err != nil || held != nil {
+		return m, held, err
 	}
 	m.Hash, m.ArchivedAt, m.Leaves = read.hash, s.Clock.Now(), ranges(wrote.leaves)
 	m.kinds = read.kinds
@@ -186,12 +198,13 @@ func (s *Service) move(ctx context.Context, m Month, hash string) (Month, error)
 		rows = append(rows, kinds.Record(count{m.Company, m.Name, kind, n}))
 	}
 	if err := s.DB.Insert(ctx, rows...); err != nil {
-		return m, err
+		return m, nil, err
 	}
 	if err := s.step("recorded"); err != nil {
-		return m, err
+		return m, nil, err
 	}
-	return m, s.remove(ctx, m)
+	held, err := s.remove(ctx, m)
+	return m, held, err
 }
 
 // export writes the file of a month, unless the file exists. It returns what the file must contain.
@@ -238,41 +251,45 @@ func (s *Service) makeFolder(folder string) error {
 }
 
 // finish removes the events of months that were recorded and not removed, if their files are still
-// there and right. It returns the last recorded month.
-func (s *Service) finish(ctx context.Context, company string) (Month, error) {
-	last, hash := Month{Company: company}, ""
+// there and right. It returns the last recorded month, and the company as held if a webhook waits for an event.
+func (s *Service) finish(ctx context.Context, company string) (last Month, held *Held, err error) {
+	last.Company = company
+	hash := ""
 	list, err := s.months(ctx, company)
 	if err != nil {
-		return last, err
+		return last, nil, err
 	}
 	first, err := s.Events.First(ctx, company)
 	for _, m := range list {
-		if err == nil && first <= m.Last {
+		if err == nil && held == nil && first <= m.Last {
 			var read content
 			if read, err = check(s.path(m), m, hash); err == nil && read.hash != m.Hash {
 				err = fmt.Errorf("%s is not the file that was archived", s.path(m))
 			}
 			if err == nil {
-				err = s.remove(ctx, m)
+				held, err = s.remove(ctx, m)
 			}
 		}
 		last, hash = m, m.Hash
 	}
-	return last, err
+	return last, held, err
 }
 
 // removeMost is the maximum number of events that one SQL statement removes.
 const removeMost = 1000
 
-// remove removes the events up to the end of a recorded month.
-func (s *Service) remove(ctx context.Context, m Month) error {
+// remove removes the events up to the end of a recorded month, until a webhook waits for one of them.
+func (s *Service) remove(ctx context.Context, m Month) (*Held, error) {
 	for {
+		if held, err := s.waits(ctx, m); err != nil || held != nil {
+			return held, err
+		}
 		n, err := s.Events.Remove(ctx, m.Company, m.Last, removeMost)
 		if err != nil || n == 0 {
-			return err
+			return nil, err
 		}
 		if err := s.step("removed"); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
