@@ -30,6 +30,10 @@ const (
 	sessionLife = 24 * time.Hour
 	// callbackLife is how long a callback address counts as used after its last use.
 	callbackLife = 30 * 24 * time.Hour
+	// unstated is how long a program may sign tokens with a key before or after its statements about it. Usually these
+	// are two seconds. If the statements of a program fail, it goes on with the keys that it has, until somebody mends
+	// it. The clocks of programs may differ too.
+	unstated = time.Hour
 )
 
 // Place is a kind of rows that keys make.
@@ -60,7 +64,7 @@ func (s *Service) Dependents(ctx context.Context, l Line) ([]Dependent, error) {
 		out = append(out, Dependent{p, l.ID, n})
 	}
 	tokens, err := countTokens(ctx, s.DB, l, now.Add(-company.RefreshLife))
-	if err == nil && tokens == 0 && now.Before(l.LastAt.Add(company.AccessLife)) {
+	if err == nil && tokens == 0 && now.Before(l.LastAt.Add(unstated+company.AccessLife)) {
 		tokens = 1 // an access token may be alive, although a later refresh token replaced its own
 	}
 	callbacks := db.Flag(now.Before(l.CallbackAt.Add(callbackLife)))

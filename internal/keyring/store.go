@@ -100,10 +100,11 @@ func countPlace(ctx context.Context, q db.Querier, p Place, keyID string, now ti
 }
 
 // countTokens counts the refresh tokens that may be signed with a key: those from the time in which
-// programs wrote with the key.
+// programs wrote with the key, which may be longer than they have stated, and after an instant.
 func countTokens(ctx context.Context, q db.Querier, l Line, after time.Time) (int64, error) {
 	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM company_refresh_token
-		WHERE issued_at >= $1 AND issued_at <= $2 AND issued_at > $3`, clock.Micros(l.FirstAt), clock.Micros(l.LastAt), clock.Micros(after))
+		WHERE issued_at >= $1 AND issued_at <= $2 AND issued_at > $3`,
+		clock.Micros(l.FirstAt.Add(-unstated)), clock.Micros(l.LastAt.Add(unstated)), clock.Micros(after))
 }
 
 // sealedRows reads the sealed values of each table, in the order of its primary key. A row has
