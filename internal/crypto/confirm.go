@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -78,7 +79,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	if v == done || v == gone {
 		err = s.end(ctx, t, v, at)
 		if ledger.Is(err, ledger.Moved) {
-			err = nil // a different program has already recorded the outcome
+			return s.Clock.Now(), nil // the row has changed since it was read, so the job runs again and reads the new row
 		}
 		return time.Time{}, err
 	}
@@ -131,9 +132,17 @@ func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration
 	return min(max(time.Duration(wanting*n.BlockSeconds)*time.Second, askSoonest), askLatest)
 }
 
-// end changes a pending transaction to its final state and emits the event.
+// unchanged makes the ledger refuse a change of a transaction whose row is not t any more. Otherwise a verdict about an
+// earlier report would overwrite a report that came while the custodian was asked.
+func unchanged(change *ledger.Transition, t Transaction) {
+	change.Expect("block_number", t.Block).Expect("block_hash", t.blockHash).
+		Expect("lost_at", clock.Micros(t.lostAt)).Expect("misses", t.misses)
+}
+
+// end changes a pending transaction to its final state and emits the event. The ledger refuses the change if t is not the
+// present row.
 func (s *Service) end(ctx context.Context, t Transaction, v verdict, at provider.Inclusion) error {
-	changes := []string{"updated_at"}
+	before, changes := t, []string{"updated_at"}
 	t.Status, t.UpdatedAt = Failed, s.Clock.Now()
 	if v == done {
 		t.Status, t.Block = Completed, at.Block
@@ -143,7 +152,7 @@ func (s *Service) end(ctx context.Context, t Transaction, v verdict, at provider
 		changes = append(changes, "block_number", "block_hash")
 	}
 	u := ledger.For(t.Company)
-	u.Transition(transactionTable.Record(t), string(Pending)).Only(changes...)
+	unchanged(u.Transition(transactionTable.Record(t), string(Pending)).Only(changes...), before)
 	event.Emit(&u, endings[t.Type][t.Status], t)
 	return s.Book.Commit(ctx, u)
 }
@@ -163,12 +172,12 @@ func (s *Service) miss(ctx context.Context, t Transaction) error {
 }
 
 // setMisses stores how often in a row the custodian did not find a pending transaction, unless the
-// number has changed meanwhile.
+// transaction has changed meanwhile.
 func (s *Service) setMisses(ctx context.Context, t Transaction, misses int64) error {
-	before := t.misses
+	before := t
 	t.misses = misses
 	u := ledger.For(t.Company)
-	u.Transition(transactionTable.Record(t), string(Pending)).Only("misses", "updated_at").Expect("misses", before)
+	unchanged(u.Transition(transactionTable.Record(t), string(Pending)).Only("misses", "updated_at"), before)
 	err := s.Book.Commit(ctx, u)
 	if ledger.Refused(err) != nil {
 		return nil // the transaction is not pending any more, or it was reported again

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -59,6 +60,90 @@ func TestMissesCountFromTheFirst(t *testing.T) {
 		}
 		w.want(a, "deposit pending 100", "deposit_pending")
 		w.later(time.Minute)
+		w.want(a, "deposit failed 100", "deposit_pending deposit_failed")
+	})
+}
+
+// While the custodian is asked, a report may name the block in which the transaction is now. A verdict about the earlier row
+// must not be written over this report, or the deposit would have failed for good.
+func TestAVerdictIsAboutTheRowThatWasRead(t *testing.T) {
+	for name, prepare := range map[string]func(w *world, to crypto.Address){
+		"missed three times": func(w *world, to crypto.Address) {
+			w.tell(unhashed(moved(to, "0x1", 7, 100)))
+			w.later(9 * time.Minute)
+		},
+		"its block was removed": func(w *world, to crypto.Address) {
+			w.chain("0x1", 100, 105)
+			w.node.batches = []provider.Batch{{Movements: []provider.Movement{moved(to, "0x1", 7, 100)}}, {Gone: []string{"hash-100"}}}
+			w.read()
+			w.chain("0x1", 0, 140)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				to := w.address(a, eth)
+				w.node.head = 140
+				prepare(w, to)
+				w.want(a, "deposit pending 100", "deposit_pending")
+				w.inTheMeantime(func() {
+					w.chain("0x1", 130, 140)
+					w.notify(moved(to, "0x1", 7, 130))
+				})
+				for range 3 {
+					w.later(5 * time.Minute)
+				}
+				w.want(a, "deposit pending 130", "deposit_pending")
+				w.chain("0x1", 130, 150)
+				w.later(time.Hour)
+				w.want(a, "deposit completed 130", "deposit_pending deposit_completed")
+			})
+		})
+	}
+}
+
+// A program that stood still may read the row of a transaction in a removed block, and act on it after a different program has
+// recorded the transaction's new block. It must not take the new block away.
+func TestALossIsAboutTheRowThatWasRead(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		to := w.address(a, eth)
+		w.chain("0x1", 100, 105)
+		w.tell(moved(to, "0x1", 7, 100))
+		list, _, err := w.Transactions(t.Context(), a, crypto.TransactionFilter{}, 0, 1)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v %v", list, err)
+		}
+		w.chain("0x1", 101, 106)
+		w.node.batches = []provider.Batch{{Gone: []string{"hash-100"}, Movements: []provider.Movement{moved(to, "0x1", 7, 101)}}}
+		w.read()
+		if err := w.Lose(t.Context(), list[0], provider.Batch{Gone: []string{"hash-100"}}); err != nil {
+			t.Error(err)
+		}
+		w.chain("0x1", 101, 150)
+		w.later(time.Hour)
+		w.want(a, "deposit completed 101", "deposit_pending deposit_completed")
+	})
+}
+
+// A report may change the row of a transaction whose block is removed, and not its block. The transaction is lost all the same.
+func TestALossIsWrittenOverAnOlderRow(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		to := w.address(a, eth)
+		w.chain("0x1", 100, 105)
+		w.tell(moved(to, "0x1", 7, 101))
+		list, _, err := w.Transactions(t.Context(), a, crypto.TransactionFilter{}, 0, 1)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v %v", list, err)
+		}
+		w.tell(moved(to, "0x1", 7, 100))
+		w.chain("0x1", 0, 140)
+		if err := w.Lose(t.Context(), list[0], provider.Batch{Gone: []string{"hash-100", "hash-101"}}); err != nil {
+			t.Error(err)
+		}
+		w.settled()
+		w.later(2 * time.Minute)
 		w.want(a, "deposit failed 100", "deposit_pending deposit_failed")
 	})
 }

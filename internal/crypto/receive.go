@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,7 +177,7 @@ func (s *Service) roll(ctx context.Context, networks []string, b provider.Batch)
 			return err
 		}
 		for _, t := range lost {
-			if err := s.lose(ctx, t); err != nil {
+			if err := s.lose(ctx, t, b); err != nil {
 				return err
 			}
 		}
@@ -184,22 +185,34 @@ func (s *Service) roll(ctx context.Context, networks []string, b provider.Batch)
 	return nil
 }
 
-func (s *Service) lose(ctx context.Context, t Transaction) error {
-	switch t.Status {
-	case Pending:
-		now := s.Clock.Now()
-		t.blockHash, t.lostAt = "", now
+// isGone reports whether a batch removes the block of a transaction.
+func (t Transaction) isGone(b provider.Batch) bool {
+	return t.blockHash != "" && (slices.Contains(b.Gone, t.blockHash) || b.GoneFrom > 0 && t.Block >= b.GoneFrom)
+}
+
+// lose handles a transaction whose block the batch removes. If a report has changed the row since t was read, lose reads the
+// row again, because the new report may name a block that is in the chain.
+func (s *Service) lose(ctx context.Context, t Transaction, b provider.Batch) error {
+	for range races {
+		switch {
+		case t.Status == Completed:
+			return s.confirmNow(ctx, t)
+		case t.Status != Pending || !t.isGone(b):
+			return nil
+		}
+		lost, now := t, s.Clock.Now()
+		lost.blockHash, lost.lostAt = "", now
 		u := ledger.For(t.Company)
 		// UpdatedAt does not change, because the company does not see this change.
-		u.Transition(transactionTable.Record(t), string(Pending)).Only("block_hash", "lost_at", "updated_at")
+		unchanged(u.Transition(transactionTable.Record(lost), string(Pending)).Only("block_hash", "lost_at", "updated_at"), t)
 		u.Append(t.confirmJob(now))
 		err := s.Book.Commit(ctx, u)
-		if ledger.Refused(err) != nil {
-			return nil // the transaction is not pending any more
+		if ledger.Refused(err) == nil {
+			return err
 		}
-		return err
-	case Completed:
-		return s.confirmNow(ctx, t)
+		if t, err = s.findTransaction(ctx, t.Company, t.ID); err != nil {
+			return err
+		}
 	}
-	return nil
+	return errors.New("crypto: a removed transaction is being changed by too many")
 }

@@ -52,9 +52,10 @@ type custodian struct {
 	unread  func(cursor string) // is called at the start of Since
 	unknown bool                // notifications have an unknown meaning
 	holds   map[string]provider.Holding
-	heldIn  int64 // the block of holds
-	asked   int   // how many holdings were asked for
-	fails   error // the error of Since
+	heldIn  int64             // the block of holds
+	asked   int               // how many holdings were asked for
+	fails   error             // the error of Since
+	answers func(hash string) // is called before a reply of Inclusion is returned
 }
 
 func (c *custodian) Name() string        { return "Custodian" }
@@ -132,14 +133,22 @@ func (c *custodian) Since(_ context.Context, cursor string, _ provider.Ours) (pr
 }
 
 func (c *custodian) Inclusion(_ context.Context, _ chain.Network, hash string) (provider.Inclusion, error) {
+	at, answers, err := c.inclusion(hash)
+	if answers != nil {
+		answers(hash)
+	}
+	return at, err
+}
+
+func (c *custodian) inclusion(hash string) (at provider.Inclusion, answers func(hash string), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.away {
-		return provider.Inclusion{}, errors.New("away")
+		return provider.Inclusion{}, nil, errors.New("away")
 	}
-	at := c.at[hash]
+	at = c.at[hash]
 	at.Head = c.head
-	return at, nil
+	return at, c.answers, nil
 }
 
 // world is the Service under test on a database, with a clock that the test advances.
@@ -217,17 +226,36 @@ func moved(to crypto.Address, hash string, units, block int64) provider.Movement
 	return m
 }
 
-// tell sends movements to Kobo in a custodian's notification.
+// unhashed returns a report of a vendor, which does not name the hash of the block.
+func unhashed(m provider.Movement) provider.Movement {
+	m.BlockHash = ""
+	return m
+}
+
+// tell sends movements to Kobo in a custodian's notification, and waits until no job is due.
 func (w *world) tell(movements ...provider.Movement) {
+	w.t.Helper()
+	w.notify(movements...)
+	w.settled()
+}
+
+func (w *world) notify(movements ...provider.Movement) {
 	w.t.Helper()
 	body, err := json.Marshal(movements)
 	if err == nil {
 		err = w.Receive(w.t.Context(), "node", http.Header{"Signed": {"yes"}}, body)
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.t.Error(err)
 	}
-	w.settled()
+}
+
+// inTheMeantime calls do once, after the next reply about a transaction and before Kobo uses the reply.
+func (w *world) inTheMeantime(do func()) {
+	var once sync.Once
+	w.node.mu.Lock()
+	defer w.node.mu.Unlock()
+	w.node.answers = func(string) { once.Do(do) }
 }
 
 // chain sets a transaction's block and the number of the chain's latest block. Block 0 removes the
