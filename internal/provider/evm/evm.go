@@ -129,22 +129,23 @@ type receipt struct {
 // must not be read as a failed transaction.
 func (r *receipt) whole() bool { return r.Status != nil && r.Block > 0 && r.BlockHash != "" }
 
-// Inclusion asks the node for the receipt, for the transaction and for the last block. Only a
+// Inclusion asks the node for the last block, and then for the receipt and for the transaction. Only a
 // transaction in a block has a receipt. If the network has a tag of finality, Inclusion also asks
 // for the block with this tag. A new chain does not have that block yet.
+//
+// The blocks come first, also within a batch, whose calls go-ethereum makes in their order. Blocks that
+// come while the calls are under way then confirm nothing: the transaction may have left the chain
+// with them.
 func (p *Plug) Inclusion(ctx context.Context, _ chain.Network, hash string) (provider.Inclusion, error) {
 	var head quantity
 	var got *receipt
 	var tx *transaction
 	var final *block
-	calls := []call{
-		{"eth_getTransactionReceipt", []any{hash}, &got},
-		{"eth_getTransactionByHash", []any{hash}, &tx},
-		{"eth_blockNumber", []any{}, &head},
-	}
+	calls := []call{{"eth_blockNumber", []any{}, &head}}
 	if p.network.Finality != "" {
 		calls = append(calls, call{"eth_getBlockByNumber", []any{p.network.Finality, false}, &bare{&final}})
 	}
+	calls = append(calls, call{"eth_getTransactionReceipt", []any{hash}, &got}, call{"eth_getTransactionByHash", []any{hash}, &tx})
 	if err := p.ask(ctx, calls...); err != nil {
 		return provider.Inclusion{}, err
 	}

@@ -256,7 +256,7 @@ func TestANodeIsACustodian(t *testing.T) {
 func TestAReceiptIsWhole(t *testing.T) {
 	var receipt atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `[{"id":0,"result":"0x7a69"},{"id":1,"result":`+receipt.Load().(string)+`},{"id":2,"result":null},{"id":3,"result":"0x64"}]`)
+		_, _ = io.WriteString(w, `[{"id":0,"result":"0x7a69"},{"id":1,"result":"0x64"},{"id":2,"result":`+receipt.Load().(string)+`},{"id":3,"result":null}]`)
 	}))
 	defer server.Close()
 	p := plug(t, local(), server.URL, nil)
@@ -271,6 +271,57 @@ func TestAReceiptIsWhole(t *testing.T) {
 		receipt.Store(said)
 		if at, err := p.Inclusion(t.Context(), local(), "0x1"); (err == nil) != want || at.Found != want {
 			t.Errorf("%s: %+v, %v", said, at, err)
+		}
+	}
+}
+
+// The chain grows, and a transaction leaves it, while Inclusion asks. Blocks that came after the transaction was seen must
+// confirm nothing, whether the calls come in one batch or one by one.
+func TestTheBlocksAreOlderThanTheReceipt(t *testing.T) {
+	head := "0x64"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		single := !bytes.HasPrefix(text, []byte("["))
+		if single {
+			text = []byte("[" + string(text) + "]")
+		}
+		var calls []struct {
+			ID     int
+			Method string
+		}
+		if err := json.Unmarshal(text, &calls); err != nil {
+			t.Error(err)
+		}
+		var answers []string
+		for _, c := range calls {
+			result := "null"
+			switch c.Method {
+			case "eth_chainId":
+				result = `"0x7a69"`
+			case "eth_blockNumber":
+				result = `"` + head + `"`
+			case "eth_getBlockByNumber":
+				result = `{"number":"` + head + `","hash":"0xf"}`
+			case "eth_getTransactionReceipt":
+				result, head = `{"transactionHash":"0x1","blockNumber":"0x64","blockHash":"0xb","status":"0x1"}`, "0xc8"
+			}
+			answers = append(answers, fmt.Sprintf(`{"id":%d,"result":%s}`, c.ID, result))
+		}
+		text = []byte(strings.Join(answers, ","))
+		if !single {
+			text = []byte("[" + string(text) + "]")
+		}
+		_, _ = w.Write(text)
+	}))
+	defer server.Close()
+	for _, batch := range []int{50, 1} {
+		head = "0x64"
+		n := local()
+		n.Finality = "finalized"
+		p := plug(t, n, server.URL, func(c *evm.Config) { c.BatchSize = batch })
+		at, err := p.Inclusion(t.Context(), n, "0x1")
+		if err != nil || !at.Found || at.Depth() != 1 || at.Final != 100 || head != "0xc8" {
+			t.Errorf("%d calls in a batch: %+v %v: a transaction of the last block has the depth %d", batch, at, err, at.Depth())
 		}
 	}
 }
@@ -325,7 +376,7 @@ func TestANodeInTrouble(t *testing.T) {
 // three.
 func TestTheLimitCountsQuestions(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `[{"id":3,"result":"0x10"},{"id":0,"result":"0x7a69"},{"id":1,"result":null},{"id":2,"result":null}]`)
+		_, _ = io.WriteString(w, `[{"id":3,"result":null},{"id":0,"result":"0x7a69"},{"id":1,"result":"0x10"},{"id":2,"result":null}]`)
 	}))
 	defer server.Close()
 	n := local()
