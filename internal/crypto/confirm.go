@@ -34,6 +34,9 @@ const (
 	askLatest  = 10 * time.Minute
 )
 
+// seekAgain are the ages of a failure at which Kobo asks again for a transaction that failed because the custodian did not find it.
+var seekAgain = []time.Duration{time.Hour, 24 * time.Hour}
+
 func (t Transaction) subject() string { return strconv.FormatInt(t.ID, 10) }
 
 func (t Transaction) confirmJob(at time.Time) db.Record {
@@ -57,7 +60,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 		return time.Time{}, fmt.Errorf("crypto: no transaction is named %q", j.Subject)
 	}
 	t, err := s.findTransaction(ctx, j.Company, number)
-	if errors.Is(err, db.ErrNone) || err == nil && t.Status == Failed {
+	if errors.Is(err, db.ErrNone) || err == nil && t.Status == Failed && !t.mayBeFound() {
 		return time.Time{}, nil
 	}
 	if err != nil {
@@ -72,24 +75,35 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	if err != nil {
 		return time.Time{}, err
 	}
-	if t.Status == Completed {
+	switch t.Status {
+	case Completed:
 		return s.recheck(ctx, n, t, at, j.Attempts)
+	case Failed:
+		return s.seek(ctx, t, at)
 	}
-	v := t.judge(n, at, s.Clock.Now())
-	if v == done || v == gone {
+	return s.follow(ctx, n, t, at)
+}
+
+// follow records what the custodian's reply means for a pending transaction.
+func (s *Service) follow(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion) (next time.Time, err error) {
+	now := s.Clock.Now()
+	v := t.judge(n, at, now)
+	switch {
+	case v == done || v == gone:
 		err = s.end(ctx, t, v, at)
 		if ledger.Is(err, ledger.Moved) {
-			return s.Clock.Now(), nil // the row has changed since it was read, so the job runs again and reads the new row
+			return now, nil // the row has changed since it was read, so the job runs again and reads the new row
 		}
-		return time.Time{}, err
-	}
-	switch {
+		if err == nil && v == gone && !at.Found && t.mayBeFound() {
+			next = now.Add(seekAgain[0])
+		}
+		return next, err
 	case v == missed:
 		err = s.miss(ctx, t)
 	case t.misses > 0:
 		err = s.setMisses(ctx, t, 0)
 	}
-	return s.Clock.Now().Add(t.pause(n, at)), err
+	return now.Add(t.pause(n, at)), err
 }
 
 // judge returns the verdict that follows from the custodian's reply. A transaction completes only
@@ -97,18 +111,20 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 // transaction may have a different effect in its new block. It then completes only after the
 // custodian has reported it in the new block. A node whose last block is before the transaction's
 // block cannot know the transaction, so it does not miss it. It may have been restarted, or it may
-// still read the chain.
+// still read the chain. A node that has read the transaction's block, and has not lost it since, does
+// not miss it either. Its look-up contradicts its own reading, which tells of each removed block.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
 	deep := at.Found && at.IsFinal(at.Block, n.Confirmations)
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
+	read := t.blockHash != "" && t.lostAt.IsZero() // only a node's own reading names the hash of the block
 	switch {
 	case at.Found && at.Reverted && deep:
 		return gone
 	case at.Found && deep && lost:
 		return gone // the transaction is in a new block, but the custodian did not report its movement again
-	case at.Found && deep && t.lostAt.IsZero() && (t.blockHash == "" || at.BlockHash == "" || t.blockHash == at.BlockHash):
+	case at.Found && deep && t.lostAt.IsZero() && t.isIn(at):
 		return done
-	case at.Found || at.Waiting || at.Head < t.Block:
+	case at.Found || at.Waiting || at.Head < t.Block || read:
 		return wait
 	case lost && at.IsFinal(t.Block, n.Confirmations):
 		return gone
@@ -116,6 +132,12 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 		return gone
 	}
 	return missed
+}
+
+// isIn reports whether the custodian has found the transaction in the block in which it was reported, as far as both name the
+// hash of the block.
+func (t Transaction) isIn(at provider.Inclusion) bool {
+	return t.blockHash == "" || at.BlockHash == "" || t.blockHash == at.BlockHash
 }
 
 // pause returns the time to wait before Kobo asks the custodian again. This is the usual time for

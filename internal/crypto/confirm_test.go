@@ -17,7 +17,7 @@ func TestANodeBehindTheBlockDoesNotMissADeposit(t *testing.T) {
 		w := newWorld(t, d)
 		to := w.address(a, eth)
 		w.chain("0x1", 100, 105)
-		w.tell(moved(to, "0x1", 7, 100))
+		w.tell(unhashed(moved(to, "0x1", 7, 100)))
 		w.chain("0x1", 0, 99)
 		for range 6 {
 			w.later(5 * time.Minute)
@@ -45,7 +45,7 @@ func TestMissesCountFromTheFirst(t *testing.T) {
 		w := newWorld(t, d)
 		to := w.address(a, eth)
 		w.chain("0x1", 100, 105)
-		w.tell(moved(to, "0x1", 7, 100))
+		w.tell(unhashed(moved(to, "0x1", 7, 100)))
 		w.later(time.Hour)
 		w.chain("0x1", 0, 105)
 		for range 3 {

@@ -72,23 +72,29 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 	if errors.Is(err, db.ErrNone) {
 		return nil
 	}
+	t := Transaction{
+		Company: company, Type: Deposit, NetworkID: n.ID, Asset: asset.Symbol, Contract: asset.Contract, Decimals: asset.Decimals,
+		Units: m.Units, units: m.Units.String(), Address: m.Address, Counter: m.Counter, Hash: m.Hash, Block: m.Block,
+		blockHash: m.BlockHash, Raw: m.Raw, seen: seen(n, m), attempt: 1, custody: custody,
+	}
+	if m.Out {
+		t.Type = Withdrawal
+	}
 	for range races {
 		if err != nil {
 			return err
 		}
 		var earlier Transaction
-		earlier, err = s.findSeen(ctx, company, seen(n, m))
+		earlier, err = s.findSeen(ctx, company, t.seen)
 		switch {
 		case errors.Is(err, db.ErrNone):
-			err = s.first(ctx, company, custody, n, asset, m, 1)
+			err = s.first(ctx, t)
 		case err != nil:
 			return err
 		case earlier.Status == Pending:
 			err = s.again(ctx, earlier, m)
-		case earlier.Status == Failed && m.Block > 0 && (m.Block != earlier.Block || m.BlockHash != earlier.blockHash) && !m.Reverted:
-			// The earlier transaction failed, but the movement is now in a block. Kobo records a
-			// new transaction.
-			err = s.first(ctx, company, custody, n, asset, m, earlier.attempt+1)
+		case earlier.Status == Failed:
+			err = s.late(ctx, t, earlier, m)
 		case earlier.Status == Completed && m.Moved:
 			err = s.confirmNow(ctx, earlier)
 		}
@@ -110,31 +116,24 @@ func (s *Service) confirmNow(ctx context.Context, t Transaction) error {
 // numbered is the limit counter of the transaction numbers that a company has used.
 const numbered = "crypto/transaction"
 
-// first records a movement as a new transaction. The transaction gets the number after the
+// first records a movement as a new pending transaction. The transaction gets the number after the
 // company's highest number.
-func (s *Service) first(ctx context.Context, company, custody string, n chain.Network, asset chain.Asset, m provider.Movement, attempt int64) error {
+func (s *Service) first(ctx context.Context, t Transaction) error {
 	// The counter is read before the highest number. If a concurrent request takes a number after
 	// this read, the counter rises, and the ledger refuses the unit below.
-	taken, err := s.Book.Last(ctx, company, numbered)
+	taken, err := s.Book.Last(ctx, t.Company, numbered)
 	if err != nil {
 		return err
 	}
-	highest, err := s.highest(ctx, company)
+	highest, err := s.highest(ctx, t.Company)
 	if err != nil {
 		return err
 	}
 	now := s.Clock.Now()
-	t := Transaction{
-		Company: company, ID: highest + 1, Type: Deposit, Status: Pending, NetworkID: n.ID,
-		Asset: asset.Symbol, Contract: asset.Contract, Decimals: asset.Decimals, Units: m.Units,
-		Address: m.Address, Counter: m.Counter, Hash: m.Hash, Block: m.Block, Raw: m.Raw, CreatedAt: now, UpdatedAt: now,
-		seen: seen(n, m), attempt: attempt, units: m.Units.String(), blockHash: m.BlockHash, custody: custody,
-	}
-	u := ledger.For(company)
+	t.ID, t.Status, t.misses, t.lostAt, t.CreatedAt, t.UpdatedAt = highest+1, Pending, 0, time.Time{}, now, now
+	u := ledger.For(t.Company)
 	u.Count(numbered, 1, taken+1)
-	if m.Out {
-		t.Type = Withdrawal // a pending withdrawal has no event
-	} else {
+	if t.Type == Deposit { // a pending withdrawal has no event
 		event.Emit(&u, event.CryptoDepositPending, t)
 	}
 	u.Insert(transactionTable.Record(t))
