@@ -17,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/provider/providertest"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/tatum"
@@ -147,6 +148,32 @@ func TestDepositsByNotification(t *testing.T) {
 		p = home.Start(t)
 		becomes(t, p, "deposit completed 0.25 ETH", "deposit completed 12.000001 USDT", "deposit completed 0.00000001 BTC", "deposit failed 7 USDC",
 			"withdrawal completed 0.1 ETH", "deposit completed 3 ETH")
+	})
+}
+
+// A deposit of the time between a backup and its restore was reported once, and the report was accepted. A program on the restored
+// database reads it from Tatum's list of all notifications.
+func TestADepositThatARestoreHasLostIsRead(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		dbtest.NeedDump(t, home.Database)
+		p := home.Start(t)
+		address := generate(t, p, "ethereum-sepolia")
+		apptest.Eventually(t, func() string {
+			known, err := p.App.Reports.Providers(t.Context())
+			if err != nil || known["tatum"].ChainReadAt.IsZero() {
+				return fmt.Sprintf("Tatum was not read: %+v %v", known, err)
+			}
+			return ""
+		})
+		restored := takeBackup(t, home)
+		p.Do("POST", "/sandbox/crypto-deposit", map[string]string{"address": address, "asset": "ETH", "amount": "0.5"}).Want(t, 200)
+		becomes(t, p, "deposit completed 0.5 ETH")
+		p.Stop()
+
+		q := restored().Start(t)
+		opened(t, q)
+		becomes(t, q, "deposit completed 0.5 ETH")
 	})
 }
 

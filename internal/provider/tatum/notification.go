@@ -158,33 +158,61 @@ type sent struct {
 	Failed    bool            `json:"failed"`
 }
 
-// retried is the longest time for which Tatum repeats a notification. A notification may be that
-// old when it first appears on the list of failed notifications.
-const retried = 7 * 24 * time.Hour
+const (
+	// retried is the longest time for which Tatum repeats a notification. A notification may be that
+	// old when it first appears on the list of failed notifications.
+	retried = 7 * 24 * time.Hour
+	// overlap is how far before the cursor Since begins to read the notifications that have reached a
+	// Kobo. Tatum may have repeated one for some time before it arrived.
+	overlap = 24 * time.Hour
+)
 
 // Since reads the list of notifications that never reached us, newest first. The cursor is the time
-// of the previous call. Since goes back to seven days before that time, because a notification may
-// be that old when Tatum gives it up. Tatum returns the list in reply to our request, so the
-// notifications need no signature.
+// of the previous call, in microseconds. Since goes back to seven days before that time, because a
+// notification may be that old when Tatum gives it up. Tatum returns the list in reply to our
+// request, so the notifications need no signature.
+//
+// A notification that has reached us is not on that list. If the database is a restored copy, it
+// lacks what such notifications said. So Since also reads all notifications since the cursor, with
+// an overlap, if the database may be an older one than this program has seen.
 func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
-	now := p.clock.Now()
-	var from time.Time
-	if micros, err := strconv.ParseInt(cursor, 10, 64); err == nil {
-		from = clock.Time(micros).Add(-retried)
-	}
-	out := provider.Batch{Cursor: strconv.FormatInt(clock.Micros(now), 10)}
-	query := p.query(p.testnet, url.Values{"direction": {"desc"}, "failed": {"true"}})
-	err := list(ctx, p, "/v4/subscription/webhook", query, func(s sent) bool {
-		if s.Timestamp > 0 && time.UnixMilli(s.Timestamp).Before(from) {
-			return false
+	now := clock.Micros(p.clock.Now())
+	out := provider.Batch{Cursor: strconv.FormatInt(now, 10)}
+	var before time.Time // the zero time in the first call
+	if at, err := strconv.ParseInt(cursor, 10, 64); err == nil {
+		before = clock.Time(at)
+		if p.mayBeRestored(at) {
+			if err := p.collect(ctx, url.Values{}, before.Add(-overlap), &out); err != nil {
+				return provider.Batch{}, err
+			}
 		}
-		p.missed(s, &out)
-		return true
-	})
-	if err != nil {
+		before = before.Add(-retried)
+	}
+	if err := p.collect(ctx, url.Values{"failed": {"true"}}, before, &out); err != nil {
 		return provider.Batch{}, err
 	}
+	p.reached.Store(now)
 	return out, nil
+}
+
+// mayBeRestored reports whether the database with this cursor may be a restored copy. A program is
+// started on each restored copy, so this is so at its first read. Later reads of any program only
+// move the cursor forward.
+func (p *Plug) mayBeRestored(cursor int64) bool {
+	reached := p.reached.Load()
+	return reached == 0 || cursor < reached
+}
+
+// collect adds the notifications that Tatum has sent since a time.
+func (p *Plug) collect(ctx context.Context, query url.Values, since time.Time, out *provider.Batch) error {
+	query.Set("direction", "desc")
+	return list(ctx, p, "/v4/subscription/webhook", p.query(p.testnet, query), func(s sent) bool {
+		if s.Timestamp > 0 && time.UnixMilli(s.Timestamp).Before(since) {
+			return false
+		}
+		p.missed(s, out)
+		return true
+	})
 }
 
 // missed adds the movements of one line of the list. The line's data is a JSON object, or a string

@@ -4,7 +4,7 @@
 // Kobo derives the addresses from public keys, and subscribes to each address one time. Tatum signs
 // the raw bytes of a notification (HMAC-SHA512), and the plug reads it only if the signature is
 // right. Notifications that did not reach us are on Tatum's list of failed notifications, which the
-// plug reads too.
+// plug reads too. After a restore of the database, it also reads those that did reach us.
 package tatum
 
 import (
@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/chain"
@@ -49,6 +50,8 @@ type Plug struct {
 	cfg      Config
 	networks map[string]chain.Network
 	testnet  bool // all networks are test networks
+
+	reached atomic.Int64 // the last cursor that Since has returned in this process, or 0
 
 	mu      sync.Mutex
 	signing bool // Tatum's signatures are turned on

@@ -211,6 +211,73 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
+// The list of all notifications has those that the client has accepted. A program whose database is a restored copy reads it from
+// the copy's cursor on, a day earlier.
+func TestAcceptedNotificationsAreListed(t *testing.T) {
+	s := open(t)
+	ear, cfg, p := s.heard(t)
+	n, _ := testnet("ethereum-sepolia")
+	address := "0x9858EfFD232B4033E47d90003D41EC34EcaEda94"
+	if _, err := p.Watch(t.Context(), n, address); err != nil {
+		t.Fatal(err)
+	}
+	first, err := p.Since(t.Context(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := byHand(t, s)
+	deposit := func(amount string) {
+		t.Helper()
+		if status, body := c.Do("POST", "/sandbox/crypto-deposit", `{"address":"`+address+`","asset":"USDC","amount":`+amount+`}`); status != 200 {
+			t.Fatalf("%d %v", status, body)
+		}
+		if err := s.notices.Deliver(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deposit("2")
+	ear.heard(t, 1)
+	if err := s.server.Advance(t.Context(), 30*24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	deposit("3")
+	ear.heard(t, 2)
+	read := func(p *plug.Plug, cursor string) (units string, next string) {
+		t.Helper()
+		b, err := p.Since(t.Context(), cursor, nil)
+		if err != nil || b.More || len(b.Unread) != 0 {
+			t.Errorf("%+v %v", b, err)
+		}
+		for _, m := range b.Movements {
+			units += m.Units.String() + " "
+		}
+		return units, b.Cursor
+	}
+	if units, _ := read(p, first.Cursor); units != "" {
+		t.Errorf("the same program reads %q", units)
+	}
+	restarted, err := plug.New(cfg, s.Clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, next := read(restarted, first.Cursor)
+	if units != "3000000 2000000 " {
+		t.Errorf("a program on a restored copy reads %q", units)
+	}
+	if units, _ := read(restarted, next); units != "" {
+		t.Errorf("afterwards it reads %q", units)
+	}
+	if units, _ := read(restarted, first.Cursor); units != "3000000 2000000 " {
+		t.Errorf("on a copy that was restored below it, it reads %q", units)
+	}
+	if restarted, err = plug.New(cfg, s.Clock); err != nil {
+		t.Fatal(err)
+	}
+	if units, _ := read(restarted, next); units != "3000000 " {
+		t.Errorf("a program on a present database reads %q", units)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	s := open(t)
 	c := byHand(t, s)
