@@ -65,7 +65,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Requests.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
-	again := []func(context.Context) time.Duration{a.syncLists, a.askWallets, a.watchAccess, a.followCompanies, a.restoreJobs, a.reloadCertificates}
+	again := []func(context.Context) time.Duration{a.syncLists, a.askWallets, a.watchAccess, a.followCompanies, a.restoreJobs, a.rewatchAddresses, a.reloadCertificates}
 	if a.sandbox != nil {
 		again = append(again, a.sandbox.watch)
 	}
@@ -122,6 +122,21 @@ func (a *App) restoreJobs(ctx context.Context) time.Duration {
 		return time.Minute
 	}
 	return time.Hour
+}
+
+// rewatchAddresses creates jobs for the deposit addresses that the custodian of their network does not
+// watch yet, because it has taken the network over. It returns the pause until its next call: a minute
+// after an error, an hour after it has found such addresses, and otherwise a day.
+func (a *App) rewatchAddresses(ctx context.Context) time.Duration {
+	found, err := a.Crypto.Rewatch(ctx)
+	a.warn(ctx, err, "the addresses of an earlier custodian were not read")
+	switch {
+	case err != nil:
+		return time.Minute
+	case found > 0:
+		return time.Hour
+	}
+	return 24 * time.Hour
 }
 
 // syncLists copies the billers' catalogues and the banks' lists of all banks when a new copy is

@@ -19,7 +19,8 @@ import (
 )
 
 // WatchJob is the kind of job that asks the custodian to watch an address, if the request that
-// generated the address could not do so. The job's subject identifies the address.
+// generated the address could not do so, or if a different custodian watches the network now. The
+// job's subject identifies the address.
 const WatchJob = "crypto.watch"
 
 const (
@@ -113,7 +114,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		}
 		u.Insert(addressTable.Record(a))
 		g.Key.Begin(&u, a.subject(), now.Add(watchWithin))
-		u.Append(job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)}.For(u.Company))
+		u.Append(a.watchJob(a.custody, now.Add(watchWithin)))
 		err = s.Book.Commit(ctx, u)
 		if ledger.Is(err, ledger.Exists, addressTable.Table) {
 			continue
@@ -121,6 +122,10 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		return a, quota.Reached(idempotency.Taken(err), now)
 	}
 	return Address{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
+}
+
+func (a Address) watchJob(custody string, at time.Time) db.Record {
+	return job.Job{Kind: WatchJob, Subject: a.subject(), Provider: custody, RunAt: at}.For(a.Company)
 }
 
 // subject returns the text that identifies the address in jobs and Idempotency-Keys.
@@ -141,15 +146,15 @@ func (s *Service) subject(ctx context.Context, company, subject string) (Address
 func (s *Service) watch(ctx context.Context, a Address, key *idempotency.Key) error {
 	u := ledger.For(a.Company)
 	key.Finish(&u, a, nil)
-	if a.state != watched {
-		reference, err := s.subscribe(ctx, a)
+	if !s.isWatched(a) {
+		custody, reference, err := s.subscribe(ctx, a)
 		if err != nil {
 			s.Log.Warn("an address is not watched yet", "company", a.Company, "address", a.subject(), "error", err)
 			return unavailable(err)
 		}
 		now := a
-		now.state, now.reference, now.updatedAt = watched, reference, s.Clock.Now()
-		u.Transition(addressTable.Record(now), reserved)
+		now.state, now.custody, now.reference, now.updatedAt = watched, custody, reference, s.Clock.Now()
+		u.Transition(addressTable.Record(now), a.state).Expect("custody", a.custody)
 	}
 	for {
 		if u.IsEmpty() {
@@ -168,21 +173,30 @@ func (s *Service) watch(ctx context.Context, a Address, key *idempotency.Key) er
 	}
 }
 
-// subscribe asks the custodian to watch the address, and returns the custodian's reference.
-func (s *Service) subscribe(ctx context.Context, a Address) (reference string, err error) {
-	custody, looked := s.custodies[a.custody]
+// isWatched reports whether the custodian that now watches the network watches the address.
+func (s *Service) isWatched(a Address) bool {
+	custody := s.custodyOf[a.NetworkID]
+	return a.state == watched && (custody == a.custody || custody == "")
+}
+
+// subscribe asks the custodian that now watches the network to watch the address. It returns the
+// custodian's name and the custodian's reference.
+func (s *Service) subscribe(ctx context.Context, a Address) (custody, reference string, err error) {
+	custody = s.custodyOf[a.NetworkID]
+	c, looked := s.custodies[custody]
 	if !looked {
-		return "", fmt.Errorf("crypto: %s is not configured", a.custody)
+		return "", "", fmt.Errorf("crypto: no custodian is configured for %s", a.NetworkID)
 	}
 	ctx, cancel := context.WithTimeout(ctx, watchWithin-5*time.Second)
 	defer cancel()
-	return custody.Plug.Watch(ctx, s.networks[a.NetworkID], a.Address)
+	reference, err = c.Plug.Watch(ctx, s.networks[a.NetworkID], a.Address)
+	return custody, reference, err
 }
 
 // Watch runs a WatchJob: it asks the custodian to watch the address, unless it is already watched.
 func (s *Service) Watch(ctx context.Context, j job.Job) (next time.Time, err error) {
 	a, err := s.subject(ctx, j.Company, j.Subject)
-	if errors.Is(err, db.ErrNone) || err == nil && a.state == watched {
+	if errors.Is(err, db.ErrNone) || err == nil && s.isWatched(a) {
 		return time.Time{}, nil
 	}
 	if err != nil {

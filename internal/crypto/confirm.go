@@ -66,7 +66,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	if err != nil {
 		return time.Time{}, err
 	}
-	custody, known := s.custodies[t.custody]
+	custody, known := s.custodian(t)
 	n, listed := s.networks[t.NetworkID]
 	if !known || !listed {
 		return time.Time{}, fmt.Errorf("crypto: %s or %s is not configured", t.custody, t.NetworkID)
@@ -81,13 +81,23 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	case Failed:
 		return s.seek(ctx, t, at)
 	}
-	return s.follow(ctx, n, t, at)
+	return s.follow(ctx, n, t, at, custody.Name == t.custody)
 }
 
-// follow records what the custodian's reply means for a pending transaction.
-func (s *Service) follow(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion) (next time.Time, err error) {
+// custodian returns the custodian that reported a transaction. If it is not configured any more, custodian returns the one that
+// watches the network now.
+func (s *Service) custodian(t Transaction) (c Custody, known bool) {
+	if c, known = s.custodies[t.custody]; !known {
+		c, known = s.custodies[s.custodyOf[t.NetworkID]]
+	}
+	return c, known
+}
+
+// follow records what a custodian's reply means for a pending transaction. The parameter reader is true for the reply of the
+// custodian that reported the transaction.
+func (s *Service) follow(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion, reader bool) (next time.Time, err error) {
 	now := s.Clock.Now()
-	v := t.judge(n, at, now)
+	v := t.judge(n, at, reader, now)
 	switch {
 	case v == done || v == gone:
 		err = s.end(ctx, t, v, at)
@@ -113,10 +123,10 @@ func (s *Service) follow(ctx context.Context, n chain.Network, t Transaction, at
 // block cannot know the transaction, so it does not miss it. It may have been restarted, or it may
 // still read the chain. A node that has read the transaction's block, and has not lost it since, does
 // not miss it either. Its look-up contradicts its own reading, which tells of each removed block.
-func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
+func (t Transaction) judge(n chain.Network, at provider.Inclusion, reader bool, now time.Time) verdict {
 	deep := at.Found && at.IsFinal(at.Block, n.Confirmations)
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
-	read := t.blockHash != "" && t.lostAt.IsZero() // only a node's own reading names the hash of the block
+	read := reader && t.blockHash != "" && t.lostAt.IsZero() // only a node's own reading names the hash of the block
 	switch {
 	case at.Found && at.Reverted && deep:
 		return gone

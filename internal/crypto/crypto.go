@@ -59,7 +59,7 @@ type Address struct {
 	Address   string    `db:"address"`
 	Label     string    `db:"label"`
 	state     string    `db:"state,state"`
-	custody   string    `db:"custody"`
+	custody   string    `db:"custody,changes"`
 	reference string    `db:"reference,changes"` // the custodian's reference
 	CreatedAt time.Time `db:"created_at"`
 	updatedAt time.Time `db:"updated_at,changes"`

@@ -138,6 +138,14 @@ func (s *Service) addresses(ctx context.Context, company, networkID string) ([]A
 		WHERE company_id = $1 AND network_id = $2 AND state = 'WATCHED' ORDER BY created_at, address_index`, company, networkID)
 }
 
+// watchedElsewhere returns the company's addresses on a network that a different custodian watches, in the order of their keys.
+// They follow the address last.
+func (s *Service) watchedElsewhere(ctx context.Context, company, networkID, custody string, last Address, limit int) ([]Address, error) {
+	return db.All(ctx, s.DB, addressTable.Scan, `SELECT `+addressColumns+` FROM crypto_address
+		WHERE company_id = $1 AND network_id = $2 AND custody <> $3 AND (key_id > $4 OR key_id = $4 AND address_index > $5)
+		ORDER BY key_id, address_index LIMIT $6`, company, networkID, custody, last.KeyID, last.Index, limit)
+}
+
 func scanTransaction(r db.Scanner) (Transaction, error) {
 	t, err := transactionTable.Scan(r)
 	if err != nil {

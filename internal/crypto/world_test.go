@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,11 +162,19 @@ type world struct {
 	worker *job.Worker
 	cases  *operation.Service
 	feed   *event.Service
+
+	running *atomic.Pointer[crypto.Service] // the program whose jobs run
+}
+
+// run replaces the program, as a restart with other settings does.
+func (w *world) run(s *crypto.Service) {
+	w.Service = s
+	w.running.Store(s)
 }
 
 func newWorld(t testing.TB, d *db.DB) *world {
 	t.Helper()
-	w := &world{t: t, clock: clock.At(zero), node: &custodian{watched: map[string]bool{}, at: map[string]provider.Inclusion{}, head: 100}}
+	w := &world{t: t, clock: clock.At(zero), node: newCustodian(), running: &atomic.Pointer[crypto.Service]{}}
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
 	for _, company := range []string{a, b} {
@@ -177,8 +186,11 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	log := slog.New(slog.DiscardHandler)
 	w.cases = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
 	w.feed = event.NewService(d, w.book)
-	w.Service = w.program(d)
-	w.worker = job.NewWorker(d, w.clock, log, job.Config{Kinds: map[string]job.Work{crypto.WatchJob: w.Watch, crypto.ConfirmJob: w.Confirm}})
+	w.run(w.program(d))
+	w.worker = job.NewWorker(d, w.clock, log, job.Config{Kinds: map[string]job.Work{
+		crypto.WatchJob:   func(ctx context.Context, j job.Job) (time.Time, error) { return w.running.Load().Watch(ctx, j) },
+		crypto.ConfirmJob: func(ctx context.Context, j job.Job) (time.Time, error) { return w.running.Load().Confirm(ctx, j) },
+	}})
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan struct{})
 	go func() { w.worker.Run(working); close(stopped) }()
@@ -188,6 +200,18 @@ func newWorld(t testing.TB, d *db.DB) *world {
 
 // program returns the Service of a new program on the database.
 func (w *world) program(d *db.DB) *crypto.Service {
+	return w.programWith(d, crypto.Custody{Name: "node", Plug: w.node, Networks: networks})
+}
+
+// networks are the networks that have a custodian.
+var networks = []string{eth, tron, "bitcoin-testnet", "polygon-amoy"}
+
+func newCustodian() *custodian {
+	return &custodian{watched: map[string]bool{}, at: map[string]provider.Inclusion{}, head: 100}
+}
+
+// programWith returns the Service of a new program with other custodians.
+func (w *world) programWith(d *db.DB, custodies ...crypto.Custody) *crypto.Service {
 	house := map[chain.Kind]chain.Key{}
 	for kind, text := range chain.PublicTestKeys {
 		k, err := chain.ParseHouseKey(text)
@@ -200,8 +224,7 @@ func (w *world) program(d *db.DB) *crypto.Service {
 	settlements := settlement.New(settlement.Config{DB: d, Book: w.book, Clock: w.clock, Operations: w.cases})
 	return crypto.New(crypto.Config{
 		DB: d, Book: w.book, Clock: w.clock, Log: slog.New(slog.DiscardHandler), Operations: w.cases, Ask: settlements.Ask,
-		Networks: chain.Testnets(), HouseKeys: house,
-		Custodies: []crypto.Custody{{Name: "node", Plug: w.node, Networks: []string{eth, tron, "bitcoin-testnet", "polygon-amoy"}}},
+		Networks: chain.Testnets(), HouseKeys: house, Custodies: custodies,
 	})
 }
 
