@@ -27,6 +27,7 @@ type custodian struct {
 }
 
 func (c *custodian) Name() string                                  { return "Custodian" }
+func (c *custodian) Begin(string) int64                            { return 0 }
 func (c *custodian) Pace() time.Duration                           { return time.Hour }
 func (c *custodian) Unwatch(context.Context, string) error         { return nil }
 func (c *custodian) ParseKept([]byte) ([]provider.Movement, error) { return nil, provider.ErrUnread }

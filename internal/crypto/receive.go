@@ -58,7 +58,8 @@ func seen(n chain.Network, m provider.Movement) string {
 const races = 100
 
 // take records a movement, unless it is already recorded. It ignores addresses that belong to no
-// company and assets that are not listed.
+// company and assets that are not listed. If a different custodian watches the network now, take
+// ignores what that one lists itself, and leaves the rest to it: it is asked for the outcome.
 func (s *Service) take(ctx context.Context, custody string, m provider.Movement) error {
 	n, known := s.networks[m.NetworkID]
 	asset, taken := n.Asset(m.Contract)
@@ -67,6 +68,13 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 	}
 	if !json.Valid(m.Raw) {
 		m.Raw = json.RawMessage("{}") // the API must show a JSON object
+	}
+	if watcher := s.custodyOf[n.ID]; watcher != custody && watcher != "" {
+		listed, err := s.lists(ctx, watcher, m.Block)
+		if err != nil || listed {
+			return err
+		}
+		custody = watcher
 	}
 	company, err := s.owner(ctx, n.ID, n.Fold(m.Address))
 	if errors.Is(err, db.ErrNone) {
@@ -106,6 +114,14 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 	return errors.New("crypto: a movement is being recorded by too many")
 }
 
+// lists reports whether a custodian lists the movements of a block itself. A node begins shortly before the end of its chain, so it
+// does not list movements of the time before. A movement without a block is listed once it has one.
+func (s *Service) lists(ctx context.Context, custody string, block int64) (bool, error) {
+	cursor, err := s.readUntil(ctx, custody)
+	begin := s.custodies[custody].Plug.Begin(cursor)
+	return block == 0 || begin > 0 && block >= begin, err
+}
+
 // confirmNow enqueues the ConfirmJob of a transaction.
 func (s *Service) confirmNow(ctx context.Context, t Transaction) error {
 	u := ledger.For(t.Company)
@@ -141,9 +157,15 @@ func (s *Service) first(ctx context.Context, t Transaction) error {
 	return s.Book.Commit(ctx, u)
 }
 
+// isTold reports whether a report names the transaction's block. A vendor does not name the hash of the block, so its report does not
+// contradict a node's.
+func (t Transaction) isTold(m provider.Movement) bool {
+	return m.Block == t.Block && (m.BlockHash == "" || m.BlockHash == t.blockHash)
+}
+
 // again records a repeated report of a pending transaction, which may now be in a different block.
 func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement) error {
-	told := m.Block == 0 || m.Block == t.Block && m.BlockHash == t.blockHash && t.lostAt.IsZero()
+	told := m.Block == 0 || t.isTold(m) && t.lostAt.IsZero()
 	if told && !m.Moved {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (s *Service) late(ctx context.Context, reported, failed Transaction, m prov
 	switch {
 	case m.Block == 0 || m.Reverted:
 		return nil
-	case m.Block == failed.Block && m.BlockHash == failed.blockHash:
+	case failed.isTold(m):
 		if err := s.confirmNow(ctx, failed); err != nil {
 			return err
 		}

@@ -57,6 +57,7 @@ type custodian struct {
 	asked   int               // how many holdings were asked for
 	fails   error             // the error of Since
 	answers func(hash string) // is called before a reply of Inclusion is returned
+	begin   int64             // the reply of Begin
 }
 
 func (c *custodian) Name() string        { return "Custodian" }
@@ -111,6 +112,9 @@ func (c *custodian) Holdings(_ context.Context, _ chain.Network, _ string, addre
 	}
 	return c.heldIn, of, nil
 }
+
+// Begin returns what a test has set.
+func (c *custodian) Begin(string) int64 { return c.begin }
 
 func (c *custodian) Since(_ context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
 	c.mu.Lock()

@@ -40,6 +40,10 @@ type Custodian interface {
 	// are the movements in new blocks. For a vendor, these are the movements whose notifications
 	// did not reach us. A movement may be listed twice.
 	Since(ctx context.Context, cursor string, ours Ours) (Batch, error)
+	// Begin returns the number of the first block whose movements Since has listed, according to the
+	// cursor. It is 0 if nothing was listed yet, or if the custodian does not list movements by
+	// their blocks.
+	Begin(cursor string) (block int64)
 	// Pace returns the pause between two calls of Since.
 	Pace() time.Duration
 	// Holdings returns what addresses held of the native asset in a block that was read before this

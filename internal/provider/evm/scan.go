@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// cursor is a list of blocks that were read, oldest first. It has each of the last blocks, and a few
-// earlier ones. If the chain was reorganised, the plug searches this list for the last block that is
+// cursor is a list of blocks that were read, oldest first. It begins with the block before the first
+// one that was read. It has each of the last blocks, and a few earlier ones. If the chain was reorganised, the plug searches this list for the last block that is
 // still in the chain.
 type cursor []mark
 
@@ -23,14 +23,14 @@ type mark struct {
 
 func (c cursor) last() mark { return c[len(c)-1] }
 
-// thin returns the cursor with each of its last blocks, and of the earlier blocks about one for each
-// doubling of their age. So the cursor stays short, and a reorganisation of any depth has a common
+// thin returns the cursor with its first block, with each of its last blocks, and of the blocks in
+// between about one for each doubling of their age. So the cursor stays short, and a reorganisation of any depth has a common
 // block in the cursor that is at most twice as deep.
 func (c cursor) thin(memory int64) cursor {
-	last := c.last().Number
+	first, last := c[0].Number, c.last().Number
 	return slices.DeleteFunc(c, func(m mark) bool {
 		age := last - m.Number
-		if age < memory {
+		if age < memory || m.Number == first {
 			return false
 		}
 		step := int64(1) << (bits.Len64(uint64(age)) - 1) // each range of ages from step to 2*step-1 has one multiple of step
@@ -102,6 +102,16 @@ func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (prov
 	// handles the change.
 	out.More = at.last().Number < head
 	return out, nil
+}
+
+// Begin returns the number of the first block that was read. Cursors of earlier releases may have
+// lost it. Then Begin returns a later one.
+func (p *Plug) Begin(text string) int64 {
+	var at cursor
+	if json.Unmarshal([]byte(text), &at) != nil || len(at) == 0 {
+		return 0
+	}
+	return at[0].Number + 1
 }
 
 // relieve halves the number of blocks in one read if the node has refused a call. The code of a

@@ -42,6 +42,22 @@ func TestTestNetworksAreNamed(t *testing.T) {
 	}
 }
 
+// An old subscription reports a network that one of our nodes reads. A movement that can be read is reported, because the node may
+// have begun later. Anything else is left to the node.
+func TestAnOldSubscriptionIsRead(t *testing.T) {
+	p := plug(t, &far{}, func(c *tatum.Config) { c.Networks, c.Elsewhere = nil, chain.Testnets() })
+	for body, want := range map[string]int{
+		`{"address":"` + ours + `","amount":"1","asset":"ETH","type":"native","blockNumber":7,"txId":"0x1","chain":"ethereum-sepolia"}`:  1,
+		`{"address":"` + ours + `","amount":"1","asset":"ETH","type":"staking","blockNumber":7,"txId":"0x1","chain":"ethereum-sepolia"}`: 0,
+		`{"address":"` + ours + `","amount":"1","asset":"ETH","blockNumber":7,"txId":"0x1","chain":"ethereum-sepolia"}`:                  0,
+	} {
+		got, err := p.ParseKept([]byte(body))
+		if err != nil || len(got) != want || want > 0 && (got[0].NetworkID != "ethereum-sepolia" || got[0].Block != 7) {
+			t.Errorf("%s: %+v %v", body, got, err)
+		}
+	}
+}
+
 // Tatum's own Tron wallets have keys in hexadecimal form. The key is the one of their client programs'
 // tests.
 func TestTronKeysAreSentInHexadecimalForm(t *testing.T) {

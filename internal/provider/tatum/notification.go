@@ -68,18 +68,27 @@ var errUnread = fmt.Errorf("tatum: %w", provider.ErrUnread)
 
 // parse reads the payload of one notification. For a payload that we do not use, it returns no
 // movement and no error. An unknown chain is an error, since the payload may be a deposit.
+//
+// An old subscription may report a network that one of our nodes reads now. The node may have begun
+// after the movement's block, so the movement is returned. What cannot be read is left to the node.
 func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	var n payload
 	if err := json.Unmarshal(body, &n); err != nil || n.AlreadyEnriched != nil {
 		return nil, errUnread
 	}
-	network, known := p.networks[n.Chain]
-	if !known {
-		if slices.ContainsFunc(p.cfg.Elsewhere, func(e chain.Network) bool { return e.ID == n.Chain }) {
-			return nil, nil // an old subscription: now one of our nodes reads this network
-		}
+	if network, known := p.networks[n.Chain]; known {
+		return n.movements(network, body)
+	}
+	i := slices.IndexFunc(p.cfg.Elsewhere, func(e chain.Network) bool { return e.ID == n.Chain })
+	if i < 0 {
 		return nil, errUnread
 	}
+	movements, _ := n.movements(p.cfg.Elsewhere[i], body)
+	return movements, nil
+}
+
+// movements returns the movement of a notification about a network.
+func (n payload) movements(network chain.Network, body []byte) ([]provider.Movement, error) {
 	asset, taken, err := n.asset(network)
 	if err != nil || !taken {
 		return nil, err
@@ -202,6 +211,9 @@ func (p *Plug) mayBeRestored(cursor int64) bool {
 	reached := p.reached.Load()
 	return reached == 0 || cursor < reached
 }
+
+// Begin returns 0, because Tatum lists notifications and no blocks.
+func (p *Plug) Begin(string) int64 { return 0 }
 
 // collect adds the notifications that Tatum has sent since a time.
 func (p *Plug) collect(ctx context.Context, query url.Values, since time.Time, out *provider.Batch) error {

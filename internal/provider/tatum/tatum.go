@@ -36,7 +36,7 @@ type Config struct {
 	CallbackURL string
 	Networks    []chain.Network
 	// Elsewhere are the networks that Kobo watches without Tatum. An old subscription may still
-	// report their movements, which Kobo then ignores.
+	// report their movements. Kobo uses those of blocks that its own node has not read.
 	Elsewhere []chain.Network
 	// RemoteAddresses makes Address also ask Tatum for each address. If Tatum's address differs
 	// from ours, Address returns an error.
