@@ -228,18 +228,17 @@ func (p *Plug) collect(ctx context.Context, query url.Values, since time.Time, o
 }
 
 // missed adds the movements of one line of the list. The line's data is a JSON object, or a string
-// that contains the object.
+// that contains the object. Movements count whatever URL the line has, because the URL of earlier
+// subscriptions may differ after a change of callback_base, and Kobo ignores addresses that are not
+// its own. What cannot be read is kept only if it was sent to us, since it may be another system's.
 func (p *Plug) missed(s sent, out *provider.Batch) {
-	if s.URL != p.cfg.CallbackURL {
-		return
-	}
 	body := []byte(s.Data)
 	var text string
 	if json.Unmarshal(body, &text) == nil {
 		body = []byte(text)
 	}
 	movements, err := p.parse(body)
-	if err != nil {
+	if err != nil && s.URL == p.cfg.CallbackURL {
 		out.Unread = append(out.Unread, body)
 	}
 	out.Movements = append(out.Movements, movements...)
