@@ -163,8 +163,18 @@ func (t Transaction) isTold(m provider.Movement) bool {
 	return m.Block == t.Block && (m.BlockHash == "" || m.BlockHash == t.blockHash)
 }
 
+// isNewerThan reports whether the transaction has changed since the custodian sent a report that it lists again. The list may name
+// blocks that are not in the chain any more, and may name them for a week.
+func (t Transaction) isNewerThan(m provider.Movement) bool {
+	return !m.ListedAt.IsZero() && !m.ListedAt.After(t.UpdatedAt)
+}
+
 // again records a repeated report of a pending transaction, which may now be in a different block.
+// An old report changes nothing, unless no block is known yet.
 func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement) error {
+	if t.Block > 0 && t.isNewerThan(m) {
+		return nil
+	}
 	told := m.Block == 0 || t.isTold(m) && t.lostAt.IsZero()
 	if told && !m.Moved {
 		return nil

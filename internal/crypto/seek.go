@@ -40,11 +40,12 @@ func (s *Service) seek(ctx context.Context, t Transaction, at provider.Inclusion
 	return time.Time{}, nil
 }
 
-// late handles a report of a movement whose transaction has failed. The report may be about a different block. Then the
-// movement is a new transaction. If it is about the same block, Kobo asks the custodian again.
+// late handles a report of a movement whose transaction has failed. A report from before the failure changes nothing. The report
+// may be about a different block. Then the movement is a new transaction. If it is about the same block, Kobo asks the
+// custodian again.
 func (s *Service) late(ctx context.Context, reported, failed Transaction, m provider.Movement) error {
 	switch {
-	case m.Block == 0 || m.Reverted:
+	case m.Block == 0 || m.Reverted || failed.isNewerThan(m):
 		return nil
 	case failed.isTold(m):
 		if err := s.confirmNow(ctx, failed); err != nil {

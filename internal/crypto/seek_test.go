@@ -100,3 +100,54 @@ func TestAReportOfAFailedDepositIsLookedInto(t *testing.T) {
 		})
 	}
 }
+
+// A list of failed notifications may name two blocks of a dropped transaction, and does so at each read for a week. The deposit fails
+// once, and does not begin again.
+func TestOldReportsBeginNothing(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		to := w.address(a, eth)
+		w.node.head = 140
+		listed := func(block int64, at time.Time) provider.Movement {
+			m := unhashed(moved(to, "0x1", 7, block))
+			m.ListedAt = at
+			return m
+		}
+		old := provider.Batch{Movements: []provider.Movement{listed(100, zero.Add(-time.Minute)), listed(99, zero.Add(-2*time.Minute))}}
+		for range 6 { // a read every five minutes
+			w.node.batches = append(w.node.batches, old)
+			w.read()
+			w.later(5 * time.Minute)
+		}
+		w.want(a, "deposit failed 100", "deposit_pending deposit_failed")
+		for range 30 {
+			w.node.batches = append(w.node.batches, old)
+			w.read()
+			w.later(time.Hour)
+		}
+		w.want(a, "deposit failed 100", "deposit_pending deposit_failed")
+		// A report that was sent after the failure counts.
+		w.node.batches = append(w.node.batches, provider.Batch{Movements: []provider.Movement{listed(130, w.clock.Now()), listed(100, zero)}})
+		w.chain("0x1", 130, 150)
+		w.read()
+		w.later(time.Hour)
+		w.want(a, "deposit failed 100, deposit completed 130", "deposit_pending deposit_failed deposit_pending deposit_completed")
+	})
+}
+
+// The notification of the mempool may have arrived, and that of the block may have failed. The block counts, although the deposit has
+// changed meanwhile.
+func TestAListedBlockCountsIfNoneIsKnown(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		to := w.address(a, eth)
+		w.tell(moved(to, "0x1", 7, 0))
+		w.later(time.Minute)
+		m := unhashed(moved(to, "0x1", 7, 99))
+		m.ListedAt = zero.Add(-time.Second)
+		w.node.batches = []provider.Batch{{Movements: []provider.Movement{m}}}
+		w.chain("0x1", 99, 100)
+		w.read()
+		w.want(a, "deposit pending 99", "deposit_pending")
+	})
+}

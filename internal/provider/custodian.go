@@ -82,6 +82,9 @@ type Movement struct {
 	// Moved is true if a reorganisation of the chain caused this report.
 	Moved bool
 	Raw   json.RawMessage // the custodian's report as received, one JSON object
+	// ListedAt is when the custodian first sent this report, if the report is from a list of earlier
+	// ones. It is zero for a report that the custodian makes now.
+	ListedAt time.Time
 }
 
 // Batch is what one call of Since returns.

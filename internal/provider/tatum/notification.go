@@ -241,5 +241,10 @@ func (p *Plug) missed(s sent, out *provider.Batch) {
 	if err != nil && s.URL == p.cfg.CallbackURL {
 		out.Unread = append(out.Unread, body)
 	}
+	for i := range movements {
+		if s.Timestamp > 0 {
+			movements[i].ListedAt = time.UnixMilli(s.Timestamp).UTC()
+		}
+	}
 	out.Movements = append(out.Movements, movements...)
 }
