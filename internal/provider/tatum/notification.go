@@ -176,55 +176,96 @@ const (
 	overlap = 24 * time.Hour
 )
 
-// Since reads the list of notifications that never reached us, newest first. The cursor is the time
-// of the previous call, in microseconds. Since goes back to seven days before that time, because a
-// notification may be that old when Tatum gives it up. Tatum returns the list in reply to our
-// request, so the notifications need no signature.
-//
-// A notification that has reached us is not on that list. If the database is a restored copy, it
-// lacks what such notifications said. So Since also reads all notifications since the cursor, with
-// an overlap, if the database may be an older one than this program has seen.
-func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
-	now := clock.Micros(p.clock.Now())
-	out := provider.Batch{Cursor: strconv.FormatInt(now, 10)}
-	var before time.Time // the zero time in the first call
-	if at, err := strconv.ParseInt(cursor, 10, 64); err == nil {
-		before = clock.Time(at)
-		if p.mayBeRestored(at) {
-			if err := p.collect(ctx, url.Values{}, before.Add(-overlap), &out); err != nil {
-				return provider.Batch{}, err
-			}
-		}
-		before = before.Add(-retried)
-	}
-	if err := p.collect(ctx, url.Values{"failed": {"true"}}, before, &out); err != nil {
-		return provider.Batch{}, err
-	}
-	p.reached.Store(now)
-	return out, nil
+// pagesAtOnce is the largest number of pages that one call of Since reads.
+const pagesAtOnce = 50
+
+// place is how far the lists of notifications were read. Its times are in microseconds. The cursor is
+// a place as JSON while a reading is under way. After a reading the cursor is the time at which the
+// reading began.
+type place struct {
+	Read   int64 `json:"read,omitempty"`   // when the last complete reading began; 0 before the first one
+	Began  int64 `json:"began"`            // when this reading began
+	All    bool  `json:"all,omitempty"`    // the list of all notifications is read, and then that of the failed ones
+	Offset int   `json:"offset,omitempty"` // the number of lines of the present list that were read
 }
 
-// mayBeRestored reports whether the database with this cursor may be a restored copy. A program is
-// started on each restored copy, so this is so at its first read. Later reads of any program only
-// move the cursor forward.
-func (p *Plug) mayBeRestored(cursor int64) bool {
+// Since reads the list of notifications that never reached us, newest first. It goes back to seven
+// days before the last reading, because a notification may be that old when Tatum gives it up. Tatum
+// returns the list in reply to our request, so the notifications need no signature. A call reads a
+// part of a long list, and the next call goes on. Lines that are added meanwhile are read twice.
+//
+// A notification that has reached us is not on that list. If the database is a restored copy, it
+// lacks what such notifications said. So Since also reads all notifications since the last reading,
+// with an overlap, if the database may be an older one than this program has seen.
+func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
+	at := p.placeOf(cursor)
+	var out provider.Batch
+	for range pagesAtOnce {
+		ended, err := p.collect(ctx, &at, &out)
+		switch {
+		case err != nil:
+			return provider.Batch{}, err
+		case ended && at.All:
+			at.All, at.Offset = false, 0
+		case ended:
+			p.reached.Store(at.Began)
+			out.Cursor = strconv.FormatInt(at.Began, 10)
+			return out, nil
+		}
+	}
+	text, err := json.Marshal(at)
+	out.Cursor, out.More = string(text), true
+	p.last.Store(&out.Cursor)
+	return out, err
+}
+
+// placeOf returns the place of a cursor. A reading that this process has not begun itself begins again,
+// because the database may have been restored since.
+func (p *Plug) placeOf(cursor string) (at place) {
+	now, last := clock.Micros(p.clock.Now()), p.last.Load()
+	read, err := strconv.ParseInt(cursor, 10, 64)
+	switch {
+	case err == nil:
+		return place{Read: read, Began: now, All: p.mayBeRestored(read)}
+	case json.Unmarshal([]byte(cursor), &at) != nil:
+		return place{Began: now}
+	case last == nil || *last != cursor:
+		return place{Read: at.Read, Began: now, All: at.Read > 0 && p.mayBeRestored(at.Read)}
+	}
+	return at
+}
+
+// mayBeRestored reports whether the database whose last reading began at this time may be a restored
+// copy. A program is started on each restored copy, so this is so at its first reading. Later readings
+// of any program only move the time forward.
+func (p *Plug) mayBeRestored(read int64) bool {
 	reached := p.reached.Load()
-	return reached == 0 || cursor < reached
+	return reached == 0 || read < reached
 }
 
 // Begin returns 0, because Tatum lists notifications and no blocks.
 func (p *Plug) Begin(string) int64 { return 0 }
 
-// collect adds the notifications that Tatum has sent since a time.
-func (p *Plug) collect(ctx context.Context, query url.Values, since time.Time, out *provider.Batch) error {
-	query.Set("direction", "desc")
-	return list(ctx, p, "/v4/subscription/webhook", p.query(p.testnet, query), func(s sent) bool {
-		if s.Timestamp > 0 && time.UnixMilli(s.Timestamp).Before(since) {
-			return false
+// collect adds the notifications of the next page, and reports whether the list has no further ones of
+// its time.
+func (p *Plug) collect(ctx context.Context, at *place, out *provider.Batch) (ended bool, err error) {
+	query, back := url.Values{"direction": {"desc"}}, overlap
+	if !at.All {
+		query.Set("failed", "true")
+		back = retried
+	}
+	lines, err := page[sent](ctx, p, "/v4/subscription/webhook", p.query(p.testnet, query), at.Offset)
+	if err != nil {
+		return false, err
+	}
+	at.Offset += len(lines)
+	for _, line := range lines {
+		if at.Read > 0 && line.Timestamp > 0 && time.UnixMilli(line.Timestamp).Before(clock.Time(at.Read).Add(-back)) {
+			return true, nil
 		}
-		p.missed(s, out)
-		return true
-	})
+		p.missed(line, out)
+	}
+	return len(lines) < pageSize, nil
 }
 
 // missed adds the movements of one line of the list. The line's data is a JSON object, or a string

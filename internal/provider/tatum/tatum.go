@@ -51,7 +51,8 @@ type Plug struct {
 	networks map[string]chain.Network
 	testnet  bool // all networks are test networks
 
-	reached atomic.Int64 // the last cursor that Since has returned in this process, or 0
+	reached atomic.Int64           // when the last reading began that this process has completed, or 0
+	last    atomic.Pointer[string] // the last cursor that Since has returned in this process
 
 	mu      sync.Mutex
 	signing bool // Tatum's signatures are turned on
@@ -158,20 +159,18 @@ func (p *Plug) read(ctx context.Context, method, path string, body, v any) error
 	return nil
 }
 
-// pageSize is the number of lines on one page of a list. mostPages is the largest number of pages
-// that one call of list reads.
+// pageSize is the number of lines on one page of a list. mostLines is the number of lines after which
+// a list counts as endless.
 const (
 	pageSize  = 50
-	mostPages = 200
+	mostLines = 1_000_000
 )
 
 // list calls see with each line of one of Tatum's lists, until see returns false.
 func list[T any](ctx context.Context, p *Plug, path string, query url.Values, see func(T) bool) error {
-	query.Set("pageSize", strconv.Itoa(pageSize))
-	for n := range mostPages {
-		var lines []T
-		query.Set("offset", strconv.Itoa(n*pageSize))
-		if err := p.read(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &lines); err != nil {
+	for offset := 0; ; offset += pageSize {
+		lines, err := page[T](ctx, p, path, query, offset)
+		if err != nil {
 			return err
 		}
 		for _, line := range lines {
@@ -180,10 +179,21 @@ func list[T any](ctx context.Context, p *Plug, path string, query url.Values, se
 			}
 		}
 		if len(lines) < pageSize {
-			break
+			return nil
 		}
 	}
-	return nil
+}
+
+// page returns the lines of a list after the first offset lines. The list ends with a page that is not
+// full.
+func page[T any](ctx context.Context, p *Plug, path string, query url.Values, offset int) (lines []T, err error) {
+	if offset >= mostLines {
+		return nil, &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "a list does not end after 1,000,000 lines"}
+	}
+	query.Set("pageSize", strconv.Itoa(pageSize))
+	query.Set("offset", strconv.Itoa(offset))
+	err = p.read(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &lines)
+	return lines, err
 }
 
 // refusal returns the error for a reply whose HTTP status is not a success.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -268,6 +270,63 @@ func TestMissedNotificationsAreFetched(t *testing.T) {
 	f.say = func(string, string, []byte) (int, string) { return 401, `{}` }
 	if _, err := p.Since(t.Context(), "", nil); err == nil {
 		t.Error("a refusal is no empty list")
+	}
+}
+
+// A long list is read in parts, to its end. A program that finds a part of another program's reading begins again.
+func TestALongListIsReadToItsEnd(t *testing.T) {
+	const lines = 12_345
+	f := &far{}
+	f.say = func(string, string, []byte) (int, string) {
+		f.mu.Lock()
+		asked, err := url.Parse(strings.Fields(f.asked[len(f.asked)-1])[1])
+		f.mu.Unlock()
+		from, err2 := strconv.Atoi(asked.Query().Get("offset"))
+		if err != nil || err2 != nil {
+			return 400, `{}`
+		}
+		var page []string
+		for n := from; n < min(from+50, lines); n++ {
+			page = append(page, fmt.Sprintf(`{"url":%q,"timestamp":%d,"failed":true,"data":{"address":"%s","amount":"1","asset":"ETH","type":"native",`+
+				`"blockNumber":7,"txId":"0x%d","chain":"ethereum-sepolia"}}`, callback, 1_900_000_000_000-n, ours, n))
+		}
+		return 200, "[" + strings.Join(page, ",") + "]"
+	}
+	read := func(p *tatum.Plug, cursor string, parts int) (hashes map[string]bool, next string) {
+		t.Helper()
+		hashes = map[string]bool{}
+		for range parts {
+			b, err := p.Since(t.Context(), cursor, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range b.Movements {
+				hashes[m.Hash] = true
+			}
+			if cursor = b.Cursor; !b.More {
+				break
+			}
+		}
+		return hashes, cursor
+	}
+	p := plug(t, f, nil)
+	if all, next := read(p, "", 100); len(all) != lines || next != "1900000000000000" {
+		t.Errorf("%d of %d lines, up to %s", len(all), lines, next)
+	}
+	part, next := read(plug(t, f, nil), "1899999999999999", 2)
+	if len(part) == 0 || len(part) == lines || !strings.HasPrefix(next, "{") {
+		t.Errorf("%d lines in two parts, up to %s", len(part), next)
+	}
+	f.asked = nil
+	if all, next := read(plug(t, f, nil), next, 100); len(all) != lines || next != "1900000000000000" || strings.Contains(f.asked[0], "failed") {
+		t.Errorf("another program reads %d of %d lines, up to %s, and begins with %s", len(all), lines, next, f.asked[0])
+	}
+	failing := plug(t, f, nil)
+	for range 2 { // the batch could not be written, so the cursor stays
+		f.asked = nil
+		if _, next := read(failing, "1899999999999999", 1); !strings.HasPrefix(next, "{") || strings.Contains(f.asked[0], "failed") || !strings.Contains(f.asked[0], "offset=0&") {
+			t.Errorf("the reading begins with %s, and ends at %s", f.asked[0], next)
+		}
 	}
 }
 
