@@ -78,7 +78,7 @@ func classifyState(code string) Trouble {
 		return Transient
 	case "25006", "53100":
 		return Unwritable
-	case "57P01", "57P02", "57P03", "53300":
+	case "25P03", "57P01", "57P02", "57P03", "53300": // 25P03 ends a connection that was idle in a transaction (endIdle)
 		return Away
 	}
 	if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "58") {

@@ -32,6 +32,7 @@ func TestClassify(t *testing.T) {
 		{state("40P01"), Transient, fault.Unavailable},
 		{state("25006"), Unwritable, fault.Unavailable},
 		{state("53100"), Unwritable, fault.Unavailable},
+		{state("25P03"), Away, fault.Unavailable},
 		{state("57P01"), Away, fault.Unavailable},
 		{state("57P03"), Away, fault.Unavailable},
 		{state("53300"), Away, fault.Unavailable},

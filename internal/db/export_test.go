@@ -31,6 +31,9 @@ func Fill(d *DB) (empty func()) {
 	return func() { p.unanswered.Add(-p.most) }
 }
 
+// EndIdle sets how long the server waits for this program in the middle of a transaction. The database must be unused.
+func EndIdle(d *DB, limit time.Duration) { d.engine.(*postgres).idle = limit }
+
 // AskSoon makes a database check often whether the server still has the lost connections.
 func AskSoon(d *DB) { d.engine.(*postgres).question = 50 * time.Millisecond }
 

@@ -145,7 +145,7 @@ func (p *postgres) handle(ctx context.Context, limited bool) *sql.DB {
 		return stdlib.OpenDBFromPool(p.in(laneOf(ctx)))
 	}
 	return stdlib.OpenDB(*p.pool.Config().ConnConfig.Copy(), stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d", p.locks.limit.Milliseconds()))
+		_, err := c.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d; %s", p.locks.limit.Milliseconds(), endIdle(p.idle)))
 		return err
 	}))
 }

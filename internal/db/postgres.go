@@ -28,6 +28,7 @@ type postgres struct {
 	hosts     *hosts                 // nil for a URL with one host
 	replan    time.Duration          // how long a connection reuses the plans of batches
 	locks     lockTimeout            // the lock timeout of a migration
+	idle      time.Duration          // how long a transaction that writes may wait for this program
 	undivided bool                   // a database that divides its tables is refused
 	routed    bool                   // batches always use the SQL statements of pipeline_routed.go
 	nodes     nodes                  // the servers of a database that divides its tables
@@ -66,7 +67,7 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 		return nil, err
 	}
 	p := &postgres{
-		apart: map[lane]*pgxpool.Pool{}, replan: 5 * time.Second, locks: usualLockTimeout,
+		apart: map[lane]*pgxpool.Pool{}, replan: 5 * time.Second, locks: usualLockTimeout, idle: usualIdle,
 		most: int64(cfg.MaxConns), question: 15 * time.Second, routed: pools.Routed, undivided: pools.Undivided, address: address, sizes: sizes,
 		nodes: nodes{stale: make(chan struct{}, 1), named: map[string]*node{}},
 	}
@@ -121,7 +122,7 @@ func (p *postgres) pooled(cfg *pgxpool.Config, l lane, size int32, left func(*pg
 		if l == working {
 			p.doubt.Add(1)
 		}
-		if _, err := c.Exec(ctx, planByKeys); err != nil { // not a startup parameter, which a pooler may refuse
+		if _, err := c.Exec(ctx, planByKeys+"; "+endIdle(p.idle)); err != nil { // not startup parameters, which a pooler may refuse
 			return err
 		}
 		return p.recognise(ctx, c)
@@ -166,9 +167,23 @@ func (p *postgres) in(l lane) *pgxpool.Pool {
 // each plan that has to read a small table without a key, because such a plan now seems expensive.
 const planByKeys = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`
 
-// planFreely begins a snapshot without planByKeys, because its SQL queries read most rows of a company.
-const planFreely = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+// planFreely begins a snapshot without planByKeys, because its SQL queries read most rows of a company. A snapshot
+// locks no row, and its reader may take long for a page. So it may wait for this program without a limit.
+const planFreely = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0;
 	SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`
+
+// usualIdle is longer than a batch of the ledger may take. A program that is silent for so long in the middle of a
+// transaction is lost, or has stood still.
+const usualIdle = 30 * time.Second
+
+// endIdle returns SQL statements that let the server end the connections of a lost program. A machine that loses its
+// power or its network ends none, and the server would keep the rows locked that its transactions have locked. The
+// timeout runs only while the server waits for the program. So it never runs during a COMMIT that waits for a standby.
+// The probes find a lost machine within 25 seconds, also outside a transaction. They do nothing on a socket of this machine.
+func endIdle(limit time.Duration) string {
+	return fmt.Sprintf("SET idle_in_transaction_session_timeout = %d; SET tcp_keepalives_idle = 10; "+
+		"SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3", limit.Milliseconds())
+}
 
 func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 
