@@ -99,6 +99,19 @@ func TestANotificationOfUnknownMeaningIsKept(t *testing.T) {
 	})
 }
 
+// A genuine notification that is no text is kept and shown like another one. PostgreSQL would refuse its bytes, and the
+// custodian would send it again for ever.
+func TestANotificationThatIsNoTextIsKept(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.node.batches = []provider.Batch{{Unread: [][]byte{[]byte("{\"a\":\"\x00\xff\\u0000\"} 0x2")}}}
+		w.read()
+		if cases := w.open(inbox.House); len(cases) != 1 || !strings.Contains(cases[0], "0x2") {
+			t.Errorf("the cases are %q", cases)
+		}
+	})
+}
+
 // After a reorganisation that is deeper than what is remembered, each completed deposit that it has
 // removed becomes a case. A deposit that is still in the chain does not.
 func TestADeepReorganisationOpensACaseForEachDeposit(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -25,14 +26,15 @@ type notice struct {
 func (s *Service) keep(ctx context.Context, custody string, body []byte) error {
 	sum := sha256.Sum256(body)
 	id := hex.EncodeToString(sum[:])
-	added, err := s.addNotice(ctx, custody, id, string(body))
+	stored := strings.ReplaceAll(string(provider.Storable(body)), "\x00", "\uFFFD") // the body need not be JSON
+	added, err := s.addNotice(ctx, custody, id, stored)
 	if err != nil {
 		return err
 	}
 	if added {
 		s.unread.WithLabelValues(custody).Inc()
 	}
-	text := []rune(string(body))
+	text := []rune(stored)
 	detail := fmt.Sprintf("%s reports what Kobo cannot read, perhaps a deposit. Look for the transaction on its chain: %s",
 		custody, string(text[:min(len(text), shownOfNotice)]))
 	return s.Ask(ctx, "crypto notice "+custody+" "+id[:32], operation.Unreadable, detail)

@@ -74,8 +74,8 @@ type Call struct {
 
 // Reply is the result of a Call.
 type Reply struct {
-	Status int // the HTTP status; 0 if no status was read
-	Body   []byte
+	Status int    // the HTTP status; 0 if no status was read
+	Body   []byte // as Storable returns it
 	Object any // the decoded Body, for a plug that needs it several times; nil until the plug sets it
 	// Trouble is empty if the whole response was read. In that case the plug derives the outcome
 	// from Status and Body. Trouble is CodeNotSent if the request was not sent. With any other code
@@ -296,7 +296,7 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 	}
 	limit := cmp.Or(call.Limit, bodyLimit)
 	body, err := readBody(res.Body, limit)
-	reply := Reply{Status: res.StatusCode, Body: body}
+	reply := Reply{Status: res.StatusCode, Body: Storable(body)}
 	switch s := res.StatusCode; {
 	case s >= 500, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
 		reply.Trouble, reply.Cause = CodeServerError, fmt.Errorf("HTTP %d", s)

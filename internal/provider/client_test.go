@@ -267,3 +267,23 @@ func TestErrorUnwraps(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A reply reaches the plug without what PostgreSQL stores in no text. Nothing else of it changes.
+func TestAReplyCanBeStored(t *testing.T) {
+	for sent, want := range map[string]string{
+		`{"a":"x\u0000y\u0000\u0000"}`:      `{"a":"x\ufffdy\ufffd\ufffd"}`,
+		`{"a\u0000":["\\\u0000"]}`:          `{"a\ufffd":["\\\ufffd"]}`,
+		`{"a":"\\u0000 \\\\u0000"}`:         `{"a":"\\u0000 \\\\u0000"}`, // backslashes, each before the text u0000
+		`{"a":"\u00001 \u0001 \n\"\ud800"}`: `{"a":"\ufffd1 \u0001 \n\"\ud800"}`,
+		"{\"a\":\"\xffb\xc3\"}":             "{\"a\":\"\ufffdb\ufffd\"}",
+		`{"a":"ọ́ ₦ \u20a6"}`:               `{"a":"ọ́ ₦ \u20a6"}`,
+		"\x00":                              "\x00", // no JSON, so no plug reads it
+		`\`:                                 `\`,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, sent) }))
+		if r := newClient(t, s.URL).Pay(t.Context(), post); string(r.Body) != want {
+			t.Errorf("%q becomes %q, want %q", sent, r.Body, want)
+		}
+		s.Close()
+	}
+}

@@ -10,6 +10,33 @@ import (
 	"unicode/utf8"
 )
 
+// nul is the only form in which a JSON text can contain the character U+0000.
+var nul = []byte(`\u0000`)
+
+// Storable returns a provider's JSON text without what PostgreSQL stores in no text. Each escape of the character U+0000
+// becomes one of U+FFFD. Bytes that are not UTF-8 become U+FFFD, as they do in encoding/json, which also replaces
+// surrogates without their half. So one character in a name holds back no outcome. Nothing is removed: a text with such a
+// character still equals no text without one. A signature must be verified before, because it covers the bytes as they came.
+func Storable(body []byte) []byte {
+	if !utf8.Valid(body) {
+		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	}
+	if !bytes.Contains(body, nul) {
+		return body
+	}
+	body = bytes.Clone(body)
+	for i := 0; i < len(body); i++ {
+		if body[i] != '\\' {
+			continue
+		}
+		if bytes.HasPrefix(body[i:], nul) {
+			copy(body[i:], `\ufffd`)
+		}
+		i++ // the character after a backslash may be a backslash, which begins nothing
+	}
+	return body
+}
+
 // ReadObject decodes a body that is one JSON object into v. It returns false for any other body.
 func ReadObject(body []byte, v any) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, v) == nil

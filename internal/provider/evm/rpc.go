@@ -197,6 +197,7 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (next, error
 	case len(text) > answerLimit:
 		return smaller, trouble(provider.CodeUnreadable, "the answer is longer than 64 MiB", nil)
 	}
+	text = provider.Storable(text)
 	if after, err := n.refusal(res.StatusCode, text, calls); err != nil {
 		return after, err
 	}

@@ -88,8 +88,8 @@ func CallOr[In, Out any](do func(context.Context, In) (Out, error)) func(context
 }
 
 // Play plays the fixtures in a folder against a plug. Each case gets a new plug, which begin makes
-// for a provider at baseURL. A reply in free is sent to each request with its path that the case
-// does not list, such as a request for a token.
+// for a provider at baseURL. A second run of the case spoils the provider's texts (playNUL). A reply
+// in free is sent to each request with its path that the case does not list, such as a request for a token.
 func Play(t *testing.T, folder string, free map[string]string, begin func(t *testing.T, baseURL string) Calls) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil || len(files) == 0 {
@@ -99,6 +99,9 @@ func Play(t *testing.T, folder string, free map[string]string, begin func(t *tes
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, c := range readPage(t, file).Cases {
 				t.Run(c.Name, func(t *testing.T) { c.play(t, free, begin) })
+				if c.isAnswered() {
+					t.Run(c.Name+", with U+0000", func(t *testing.T) { c.playNUL(t, free, begin) })
+				}
 			}
 		})
 	}

@@ -21,7 +21,7 @@ func (p *Plug) ParseNotification(body []byte) (provider.Notification, error) {
 		Event     text      `json:"event"`
 		Data      *transfer `json:"data"`
 	}
-	if err := json.Unmarshal(body, &n); err != nil {
+	if err := json.Unmarshal(provider.Storable(body), &n); err != nil {
 		return provider.Notification{}, errors.New("the notification is not a JSON object")
 	}
 	kind := strings.ToLower(provider.First(n.Type, n.EventType, n.Event))

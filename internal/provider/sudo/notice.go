@@ -54,7 +54,7 @@ func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNo
 		return provider.CardNotice{}, provider.ErrForged
 	}
 	var n notification
-	if json.Unmarshal(body, &n) != nil || n.Type == "" {
+	if json.Unmarshal(provider.Storable(body), &n) != nil || n.Type == "" {
 		return provider.CardNotice{}, errors.New("the notification is not in the format of Sudo")
 	}
 	o := n.object()

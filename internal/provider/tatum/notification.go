@@ -72,6 +72,7 @@ var errUnread = fmt.Errorf("tatum: %w", provider.ErrUnread)
 // An old subscription may report a network that one of our nodes reads now. The node may have begun
 // after the movement's block, so the movement is returned. What cannot be read is left to the node.
 func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
+	body = provider.Storable(body) // also the text inside the list of missed notifications
 	var n payload
 	if err := json.Unmarshal(body, &n); err != nil || n.AlreadyEnriched != nil {
 		return nil, errUnread

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -114,6 +115,19 @@ func TestUnsignedNotificationsAreRefused(t *testing.T) {
 	got, err := p.ParseNotification(http.Header{tatum.HashHeader: {good}}, []byte(body))
 	if err != nil || len(got) != 1 || got[0].Units.String() != "250000000000000000" || got[0].Block != 7000001 {
 		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// A signature covers the bytes as they came. What no database stores is replaced after it was verified, also in the report.
+func TestASignedNotificationCanBeStored(t *testing.T) {
+	p := plug(t, &far{}, nil)
+	body := []byte(`{"address":"` + ours + `","counterAddress":"x\u0000` + "\xff" + `","amount":"0.25","asset":"ETH","txId":"0x01\u0000","type":"native","chain":"ethereum-sepolia"}`)
+	got, err := p.ParseNotification(http.Header{tatum.HashHeader: {tatum.Sign(hmacKey, body)}}, body)
+	if err != nil || len(got) != 1 || got[0].Counter != "x\ufffd\ufffd" || got[0].Hash != "0x01\ufffd" {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if raw := string(got[0].Raw); !utf8.ValidString(raw) || strings.Contains(raw, `\u0000`) {
+		t.Errorf("the report is %q", raw)
 	}
 }
 

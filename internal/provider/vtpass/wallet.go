@@ -41,7 +41,7 @@ func (p *Plug) ParseSaleNotice(body []byte) (reference string, err error) {
 			RequestID text `json:"requestId"`
 		} `json:"data"`
 	}
-	if !provider.ReadObject(body, &n) {
+	if !provider.ReadObject(provider.Storable(body), &n) {
 		return "", errors.New("the callback is not a JSON object")
 	}
 	if n.Type != "transaction-update" {
