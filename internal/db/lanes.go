@@ -29,8 +29,12 @@ type laneKey struct{}
 //
 // Such a query sees every row that was committed before it began. All connections lead to the same
 // server, and a replica that answers a snapshot has every such row (replica). It must not decide a refusal or a stored response of an Idempotency-Key, because a new
-// connection for reads does not count as a doubt (DB.Doubts).
+// connection for reads does not count as a doubt (DB.Doubts). Deciding is for those.
 func Reading(ctx context.Context) context.Context { return inLane(ctx, reading) }
+
+// Deciding returns a context for a read that decides a refusal or a stored response, also within a request that only
+// reads. The read uses the connections of the ledger, so a new one counts as a doubt (DB.Doubts).
+func Deciding(ctx context.Context) context.Context { return inLane(ctx, working) }
 
 func inLane(ctx context.Context, l lane) context.Context { return context.WithValue(ctx, laneKey{}, l) }
 

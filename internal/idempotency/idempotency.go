@@ -134,9 +134,9 @@ type Use struct {
 	CreatedAt time.Time
 }
 
-// Used returns the use of an Idempotency-Key and its stored response.
+// Used returns the use of an Idempotency-Key and its stored response, also for a request that only reads.
 func (s *Service) Used(ctx context.Context, company, value string) (Use, error) {
-	r, err := s.find(ctx, company, value)
+	r, err := s.find(db.Deciding(ctx), company, value)
 	if err != nil {
 		return Use{}, db.Missing(err, "Idempotency-Key not found")
 	}

@@ -50,51 +50,53 @@ type street struct {
 // onStreet runs a test on both databases. Every kind of service at Safe Haven has this word in
 // lookup_by_reference. The routes choose the biller.
 func onStreet(t *testing.T, lookup, routes string, f func(t *testing.T, s *street)) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		s := &street{t: t, db: d, clock: &clock.Movable{}, company: id.Cuid()}
-		bank, biller := &simulated.Bank{}, &simulatedVTpass.Biller{}
-		box, err := sandbox.Open(t.Context(), sandbox.Config{Path: filepath.Join(t.TempDir(), "sandbox.db"), Clock: s.clock, Hold: time.Millisecond}, bank, biller)
-		s.must(err)
-		s.wire = httptest.NewServer(box.Handler())
-		t.Cleanup(func() { box.Release(); s.wire.Close(); box.Close() })
-		config := bank.PlugConfig(s.wire.URL)
-		config.PayDeadline, config.ReadDeadline = 2*time.Second, 2*time.Second
-		haven, err := safehaven.New(config, s.clock)
-		s.must(err)
-		pass, err := vtpass.New(biller.PlugConfig(s.wire.URL))
-		s.must(err)
-		words, err := provider.ParseLookup(lookup, provider.Unproven)
-		s.must(err)
-		s.haven, s.pass = haven, pass
-		log := slog.New(slog.DiscardHandler)
-		book := ledger.New(d, s.clock)
-		t.Cleanup(book.Drain)
-		s.operations = operation.NewService(d, book, s.clock, log, 5*time.Second)
-		settlements := settlement.New(settlement.Config{DB: d, Book: book, Clock: s.clock, Operations: s.operations})
-		sold, err := vtu.ParseRoutes(routes)
-		s.must(err)
-		s.Shop = vtu.New(vtu.Config{
-			MostLoss: 1000, // most pairs of these tests differ much in price
-			DB:       d, Book: book, Clock: s.clock, Log: log, Operations: s.operations, Settlements: settlements, Routes: sold, Call: 2 * time.Second,
-			Billers: map[string]provider.Biller{"safehaven": haven, "vtpass": pass}, Lookups: map[string]provider.ByKind{"safehaven": words},
-			Audit: func(_ context.Context, _ db.Querier, action, subject string, _ map[string]string) error {
-				s.audited = append(s.audited, action+" "+subject)
-				return nil
-			},
-			Note: func(_ context.Context, _ db.Querier, by operator.Operator, action, subject string, _ map[string]string) error {
-				s.audited = append(s.audited, by.Name+" "+action+" "+subject)
-				return nil
-			},
-		})
-		me := operator.Local("test")
-		s.must(book.Commit(t.Context(), ledger.Found(s.company)))
-		a, err := settlements.Create(t.Context(), me, s.company, "Main")
-		s.must(err)
-		s.settlement = a.ID
-		s.must(settlements.Fund(t.Context(), me, s.company, a.ID, 1_000_000*money.Naira, "safehaven", "seed"))
-		s.must(s.SyncDue(t.Context()))
-		f(t, s)
+	dbtest.Each(t, func(t *testing.T, d *db.DB) { f(t, newStreet(t, d, lookup, routes)) })
+}
+
+func newStreet(t *testing.T, d *db.DB, lookup, routes string) *street {
+	s := &street{t: t, db: d, clock: &clock.Movable{}, company: id.Cuid()}
+	bank, biller := &simulated.Bank{}, &simulatedVTpass.Biller{}
+	box, err := sandbox.Open(t.Context(), sandbox.Config{Path: filepath.Join(t.TempDir(), "sandbox.db"), Clock: s.clock, Hold: time.Millisecond}, bank, biller)
+	s.must(err)
+	s.wire = httptest.NewServer(box.Handler())
+	t.Cleanup(func() { box.Release(); s.wire.Close(); box.Close() })
+	config := bank.PlugConfig(s.wire.URL)
+	config.PayDeadline, config.ReadDeadline = 2*time.Second, 2*time.Second
+	haven, err := safehaven.New(config, s.clock)
+	s.must(err)
+	pass, err := vtpass.New(biller.PlugConfig(s.wire.URL))
+	s.must(err)
+	words, err := provider.ParseLookup(lookup, provider.Unproven)
+	s.must(err)
+	s.haven, s.pass = haven, pass
+	log := slog.New(slog.DiscardHandler)
+	book := ledger.New(d, s.clock)
+	t.Cleanup(book.Drain)
+	s.operations = operation.NewService(d, book, s.clock, log, 5*time.Second)
+	settlements := settlement.New(settlement.Config{DB: d, Book: book, Clock: s.clock, Operations: s.operations})
+	sold, err := vtu.ParseRoutes(routes)
+	s.must(err)
+	s.Shop = vtu.New(vtu.Config{
+		MostLoss: 1000, // most pairs of these tests differ much in price
+		DB:       d, Book: book, Clock: s.clock, Log: log, Operations: s.operations, Settlements: settlements, Routes: sold, Call: 2 * time.Second,
+		Billers: map[string]provider.Biller{"safehaven": haven, "vtpass": pass}, Lookups: map[string]provider.ByKind{"safehaven": words},
+		Audit: func(_ context.Context, _ db.Querier, action, subject string, _ map[string]string) error {
+			s.audited = append(s.audited, action+" "+subject)
+			return nil
+		},
+		Note: func(_ context.Context, _ db.Querier, by operator.Operator, action, subject string, _ map[string]string) error {
+			s.audited = append(s.audited, by.Name+" "+action+" "+subject)
+			return nil
+		},
 	})
+	me := operator.Local("test")
+	s.must(book.Commit(t.Context(), ledger.Found(s.company)))
+	a, err := settlements.Create(t.Context(), me, s.company, "Main")
+	s.must(err)
+	s.settlement = a.ID
+	s.must(settlements.Fund(t.Context(), me, s.company, a.ID, 1_000_000*money.Naira, "safehaven", "seed"))
+	s.must(s.SyncDue(t.Context()))
+	return s
 }
 
 func (s *street) must(err error) {

@@ -130,10 +130,14 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 
 // unstarted returns the result of an order that was not committed because of the error why. An
 // order that repeats an earlier order gets the earlier transaction, whatever became of the account
-// or the product. An account that may not pay takes precedence over a product that is not on sale.
+// or the product. No unit has checked that a standby has that transaction, so unstarted proves it. An
+// account that may not pay takes precedence over a product that is not on sale.
 func (s *Shop) unstarted(ctx context.Context, order Order, why error) (Receipt, error) {
 	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	if err == nil {
+		if err := s.Book.Prove(ctx, order.Company); err != nil {
+			return Receipt{}, err
+		}
 		return s.replay(ctx, earlier)
 	}
 	if !fault.Is(err, fault.Missing) {
