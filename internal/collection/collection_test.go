@@ -82,6 +82,7 @@ type house struct {
 	clock       *clock.Manual
 	bank        *bank
 	worker      *job.Worker
+	resolved    func(j job.Job) // runs after each run of a ResolveJob, before its end is stored; or nil
 	settlements *settlement.Service
 	main        settlement.Account
 }
@@ -101,7 +102,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 			Banks: provider.Only[provider.AccountOpener]("safehaven", h.bank),
 		})
 		h.settlements.Recipients = []settlement.Recipient{h.BookCredit}
-		h.worker = job.NewWorker(d, clk, log, job.Config{Kinds: map[string]job.Work{collection.ExpireJob: h.Expire, collection.ResolveJob: h.Resolve}})
+		h.worker = job.NewWorker(d, clk, log, job.Config{Kinds: map[string]job.Work{collection.ExpireJob: h.Expire, collection.ResolveJob: h.resolve}})
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan struct{})
 		go func() { h.worker.Run(ctx); close(done) }()

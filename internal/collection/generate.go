@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -145,17 +146,21 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 }
 
 // followed returns the attempt whose outcome the job must find, or nil if the attempt has ended. An
-// expired account is ignored, because the company never received its number.
+// expired account is ignored, because the company never received its number. Jobs of earlier releases
+// name no reference, and follow the present attempt.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
-	c, err := s.find(ctx, j.Company, j.Subject)
-	if err != nil || !c.isOpen(s.Clock.Now()) {
+	collectionID, reference, named := strings.Cut(j.Subject, "/")
+	c, err := s.find(ctx, j.Company, collectionID)
+	if err != nil || !c.isOpen(s.Clock.Now()) || named && c.reference != reference {
 		return nil, err
 	}
 	return &attempt{Service: s, Collection: c}, nil
 }
 
+// Name has the reference in the subject of the job, so that each attempt has a job of its own. The job of an earlier
+// attempt may be about to end.
 func (a *attempt) Name() opening.Name {
-	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.reference, Provider: a.provider}
+	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID + "/" + a.reference, Reference: a.reference, Provider: a.provider}
 }
 
 func (a *attempt) Record() db.Record { return collections.Record(a.Collection) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -113,6 +114,54 @@ func TestTheJobAndTheCompanyRace(t *testing.T) {
 		c := h.generates(h.asks("order-1", 5000))
 		if c.State != collection.Pending || len(h.bank.seen) != 1 {
 			t.Errorf("%+v, and the bank was asked %d times", c, len(h.bank.seen))
+		}
+	})
+}
+
+// resolve runs a ResolveJob.
+func (h *house) resolve(ctx context.Context, j job.Job) (time.Time, error) {
+	next, err := h.Resolve(ctx, j)
+	if h.resolved != nil {
+		h.resolved(j)
+	}
+	return next, err
+}
+
+// The job of an attempt whose account has expired may end just after the company's next attempt has begun. The next
+// attempt has a job of its own, so the bank is asked about it too.
+func TestTheJobOfASecondAttemptStays(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		r := h.asks("order-1", 5000)
+		r.ValidFor = 5 * time.Minute
+		h.lost(r)
+		h.clock.Advance(10 * time.Minute) // no worker has looked, and the account has expired
+		h.resolved = func(job.Job) {
+			h.resolved = nil
+			h.bank.held = h.lost(r)
+		}
+		h.passes(0)
+		h.passes(time.Minute)
+		if len(h.bank.seen) != 2 || len(h.bank.look) != 1 || h.bank.look[0] != h.bank.seen[1].Reference {
+			t.Errorf("asked for %+v, looked for %q", h.bank.seen, h.bank.look)
+		}
+		c := h.generates(r)
+		if c.AccountNumber != h.bank.held.Number || len(h.bank.seen) != 2 {
+			t.Errorf("%+v, and the bank holds %+v", c, h.bank.held)
+		}
+	})
+}
+
+// A job of an earlier release names only the collection. It finds the account of the present attempt.
+func TestAJobWithoutAReferenceFindsAnAccount(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		h.bank.held = h.lost(h.asks("order-1", 5000))
+		if _, err := h.db.Exec(t.Context(), `UPDATE job SET subject = substr(subject, 1, length(subject) - length($2) - 1)
+			WHERE company_id = $1 AND kind = 'collection.resolve'`, h.main.Company, h.bank.seen[0].Reference); err != nil {
+			t.Fatal(err)
+		}
+		h.passes(time.Minute)
+		if len(h.bank.look) != 1 || h.generates(h.asks("order-1", 5000)).AccountNumber != h.bank.held.Number {
+			t.Errorf("looked for %q", h.bank.look)
 		}
 	})
 }
