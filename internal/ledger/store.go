@@ -12,6 +12,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
+// datedAt is the position of the instant in a lock row.
+const datedAt = 2
+
 var (
 	lockTable = &db.Table{
 		Name: "ledger_head", Key: 1,
