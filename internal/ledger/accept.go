@@ -289,6 +289,16 @@ func (d *decision) still() []string {
 	return nil
 }
 
+// guard returns the instant with which w writes back a lock row outside a batch. The row had the instant dated when it was
+// read. In a divided database, w compares the row with that, and changes the instant, as each batch does (still).
+func (b *Book) guard(w *db.Write, dated int64) int64 {
+	if !b.divided() {
+		return dated
+	}
+	w.Still, w.Was = []string{"dated_at"}, append(w.Was, []any{dated})
+	return dated + 1
+}
+
 // counterRows returns the counters and sequences that this batch inserts, and those that it
 // changes.
 func (d *decision) counterRows() (inserted, changed [][]any) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
@@ -43,10 +44,12 @@ func (b *Book) Adopt(ctx context.Context, company string, signed func(rows int))
 // adopt numbers and signs rows, unless another program has done so.
 func (b *Book) adopt(ctx context.Context, t *db.Table, company string, rows [][]any) error {
 	return b.run(ctx, func(p db.Pipeline) error {
-		head := db.Lookup{Table: lockTable, By: lockTable.KeyNames(), Columns: []string{"leaf"}, Keys: [][]any{{company}}}
-		last := db.Write{Table: lockTable, By: lockTable.KeyNames(), Set: []string{"leaf"}}
-		unsigned := any(nil) // the MAC of a new counter
+		head := db.Lookup{Table: lockTable, By: lockTable.KeyNames(), Columns: []string{"dated_at", "leaf"}, Keys: [][]any{{company}}}
+		last := db.Write{Table: lockTable, By: lockTable.KeyNames(), Set: head.Columns}
+		dated := []any{int64(0)} // the instant of the lock row; a counter has none
+		unsigned := any(nil)     // the MAC of a new counter
 		if company == "" {
+			dated = nil
 			head = db.Lookup{Table: counterTable, By: counterTable.KeyNames(), Columns: []string{"value"}, Keys: [][]any{{company, string(leaves)}}}
 			last, unsigned = db.Write{Table: counterTable}, ""
 		}
@@ -54,6 +57,9 @@ func (b *Book) adopt(ctx context.Context, t *db.Table, company string, rows [][]
 		head.Lock = true
 		head.Found = func(row []any) error {
 			leaf = row[len(row)-1].(int64)
+			if company != "" {
+				dated = []any{b.guard(&last, row[1].(int64))}
+			}
 			last.By, last.Set, unsigned = head.By, head.Columns, nil
 			return nil
 		}
@@ -85,7 +91,7 @@ func (b *Book) adopt(ctx context.Context, t *db.Table, company string, rows [][]
 			p.Rollback()
 			return nil
 		}
-		last.Rows = [][]any{append(head.Keys[0], leaf)}
+		last.Rows = [][]any{slices.Concat(head.Keys[0], dated, []any{leaf})}
 		if unsigned != nil {
 			last.Rows[0] = append(last.Rows[0], unsigned)
 		}
@@ -133,10 +139,12 @@ func (b *Book) adoptRights(ctx context.Context, t *db.Table, company string, key
 	by := b.db.Signer()
 	err = b.run(ctx, func(p db.Pipeline) error {
 		var sum rightsOf
+		var dated int64
+		head := db.Write{Table: lockTable, By: lockTable.KeyNames(), Set: []string{"dated_at", "rights"}}
 		renewed := db.Write{Table: t, By: t.KeyNames(), Set: []string{"mac"}}
 		err := p.Read(ctx, db.Lookup{
-			Table: lockTable, By: lockTable.KeyNames(), Columns: []string{"rights"}, Keys: [][]any{{company}}, Lock: true,
-			Found: func(row []any) error { sum.text = row[1].(string); return nil },
+			Table: lockTable, By: head.By, Columns: head.Set, Keys: [][]any{{company}}, Lock: true,
+			Found: func(row []any) error { dated, sum.text = row[1].(int64), row[2].(string); return nil },
 		}, db.Lookup{
 			Table: t, By: t.KeyNames(), Columns: t.Names()[t.Key:], Keys: keys,
 			Found: func(row []any) error {
@@ -152,9 +160,8 @@ func (b *Book) adoptRights(ctx context.Context, t *db.Table, company string, key
 			p.Rollback()
 			return err
 		}
-		return p.Commit(ctx, db.Write{
-			Table: lockTable, By: lockTable.KeyNames(), Set: []string{"rights"}, Rows: [][]any{{company, sum.sealed(by, company)}},
-		}, renewed)
+		head.Rows = [][]any{{company, b.guard(&head, dated), sum.sealed(by, company)}}
+		return p.Commit(ctx, head, renewed)
 	})
 	return n, err
 }

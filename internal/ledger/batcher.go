@@ -96,7 +96,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
 		d = newDecision(b.db.Signer(), b.db.Packs(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
-		d.guarded = b.db.IsDivided()
+		d.guarded = b.divided()
 		for _, w := range all {
 			d.name(w)
 		}
@@ -262,14 +262,15 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	again := db.Write{Table: lockTable, By: locks.By, Set: locks.Columns}
 	lite := b.db.Dialect() == db.SQLite
 	locks.Found = func(row []any) error {
-		if lite {
-			row[datedAt] = row[datedAt].(int64) + 1
+		dated := row[datedAt].(int64)
+		if row[datedAt] = b.guard(&again, dated); lite {
+			row[datedAt] = dated + 1
 		}
 		again.Rows = append(again.Rows, row)
 		return nil
 	}
 	err := b.run(ctx, func(p db.Pipeline) error {
-		found, again.Rows = false, nil
+		found, again.Rows, again.Was = false, nil, nil
 		err := p.Read(ctx, locks, witness)
 		if err != nil || !found && !lite {
 			p.Rollback()

@@ -114,6 +114,8 @@ type Book struct {
 	clock clock.Clock
 	onLow OnLowBalance
 
+	divided func() bool // db.DB.IsDivided, which tests replace
+
 	queue     *batch.Queue[*pending] // the units of the companies at the place ""
 	elsewhere sync.Map               // the queues of other places (queueOf)
 
@@ -142,7 +144,7 @@ func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	if d.Signer() == nil {
 		panic("ledger: the database has no evidence key")
 	}
-	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout, figures: newFigures()}
+	b := &Book{db: d, run: d.Run, divided: d.IsDivided, clock: c, onLow: onLow, timeout: timeout, figures: newFigures()}
 	b.queue = b.newQueue(maxWaiting)
 	return b
 }

@@ -18,6 +18,9 @@ type right struct {
 	Note    string `db:"note,changes"`
 }
 
+const newRight = `CREATE TABLE ledger_right (company_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, owner TEXT NOT NULL,
+	level BIGINT NOT NULL, note TEXT NOT NULL, mac TEXT NOT NULL DEFAULT '', PRIMARY KEY (company_id, id))`
+
 var rightTable = db.Declare[right]("ledger_right", db.Rights("state", "owner", "level"))
 
 // rightsIn returns the rows with a wrong MAC by their IDs, and whether the sum of the company is right.
@@ -50,8 +53,7 @@ func TestRightsAreSignedAgain(t *testing.T) {
 			_, err := d.Exec(t.Context(), statement)
 			must(t, err)
 		}
-		exec(`CREATE TABLE ledger_right (company_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, owner TEXT NOT NULL,
-			level BIGINT NOT NULL, note TEXT NOT NULL, mac TEXT NOT NULL DEFAULT '', PRIMARY KEY (company_id, id))`)
+		exec(newRight)
 		b := open(t, d) // it also distributes the table
 		is := func(step, wrong string, sums bool) {
 			t.Helper()
