@@ -165,8 +165,8 @@ func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
 // not have. These events are a COMMIT without a reply, the end of such a COMMIT, and a new
 // connection. A new connection counts because the server may have restarted. Connections for
 // reads (Reading, Heavy) and for Ping do not count, because no refusal and no stored response rests
-// on their rows. A later COMMIT that succeeds ends the doubt, because its standby then has all
-// earlier rows too.
+// on their rows. A later COMMIT that succeeds ends the doubt about its place (Place), because its standby
+// then has all earlier rows too.
 //
 // An operator may end another program's wait for the standby. Only that other program gets a
 // warning or loses its connection, so Doubts of this program does not count the event.

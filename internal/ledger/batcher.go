@@ -92,7 +92,8 @@ func (b *Book) newQueue(room int) *batch.Queue[*pending] {
 func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
-	ctx = b.db.At(ctx, all[0].unit.Company) // all companies of a batch have one place
+	place := b.db.Place(all[0].unit.Company) // all companies of a batch have one place
+	ctx = b.db.At(ctx, all[0].unit.Company)
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
 		d = newDecision(b.db.Signer(), b.db.Packs(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
@@ -115,7 +116,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		writes := d.writes()
 		d.wrote = slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 })
 		switch {
-		case (d.guarded && d.wrote || !b.certain(doubts)) && d.prove():
+		case (d.guarded && d.wrote || !b.certain(place, doubts)) && d.prove():
 			writes = d.writes() // now with unchanged lock rows
 		case !d.wrote:
 			p.Rollback() // each unit is refused, or only expected rows in their states
@@ -123,7 +124,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		}
 		err := p.Commit(ctx, writes...)
 		if err == nil {
-			b.proven.Store(doubts)
+			b.succeeded(place, doubts)
 		}
 		return err
 	})
@@ -278,7 +279,7 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 		}
 		doubts := b.db.Doubts()
 		if err = p.Commit(ctx, again); err == nil && len(again.Rows) > 0 {
-			b.proven.Store(doubts)
+			b.succeeded(b.db.Place(d.companies[0]), doubts)
 		}
 		return err
 	})

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/batch"
@@ -122,7 +121,7 @@ type Book struct {
 	timeout time.Duration
 	figures *figures
 
-	proven atomic.Uint64 // the value of db.DB.Doubts that was read before the last successful commit
+	proven sync.Map // by place: the value of db.DB.Doubts, a uint64, that was read before the last successful commit there
 
 	mu        sync.RWMutex
 	listeners []func(companies []string)
@@ -213,17 +212,28 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 // has a doubt. Otherwise Prove costs one commit. If that commit does not succeed in the caller's
 // time, Prove returns a fault of kind Unavailable.
 //
-// One successful commit proves the rows of all companies, because a standby receives commits in
-// their order.
+// One successful commit proves the rows of all companies at its place (db.DB.Place), because a standby
+// receives commits in their order. The standby of another place does not receive it.
 func (b *Book) Prove(ctx context.Context, company string) error {
-	if b.certain(b.db.Doubts()) {
+	if b.certain(b.db.Place(company), b.db.Doubts()) {
 		return nil
 	}
 	return b.send(ctx, Unit{Company: company, proof: true})
 }
 
-// certain reports whether a commit has succeeded since the last doubt.
-func (b *Book) certain(doubts uint64) bool { return b.proven.Load() == doubts }
+// certain reports whether a commit has succeeded at a place since the last doubt about any place.
+func (b *Book) certain(place string, doubts uint64) bool {
+	proven, _ := b.proven.Load(place)
+	last, _ := proven.(uint64)
+	return last == doubts
+}
+
+// succeeded notes a successful commit at a place. The doubts were counted before the commit.
+func (b *Book) succeeded(place string, doubts uint64) {
+	if !b.certain(place, doubts) {
+		b.proven.Store(place, doubts)
+	}
+}
 
 // Drain waits until no batch is running. After Drain, no Commit may begin.
 func (b *Book) Drain() {

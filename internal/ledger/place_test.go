@@ -138,6 +138,25 @@ func TestAPlaceThatHangsDelaysNoOther(t *testing.T) {
 	})
 }
 
+// A commit at one place ends no doubt about the rows of another place, which has a standby of its own.
+func TestADoubtEndsOnlyAtItsPlace(t *testing.T) {
+	d := dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Place: twoPlaces})
+	first := open(t, d)
+	found(t, first, "a1")
+	found(t, first, "b1")
+	b := New(d, first.clock) // a program that has just started doubts all rows
+	commits := 0
+	b.run = func(ctx context.Context, steps func(db.Pipeline) error) error {
+		return d.Run(ctx, func(p db.Pipeline) error { return steps(stopped{p, func() {}, func() { commits++ }}) })
+	}
+	for i, company := range []string{"a1", "a1", "b1", "b1", "a1"} {
+		must(t, b.Prove(t.Context(), company))
+		if want := []int{1, 1, 2, 2, 2}[i]; commits != want {
+			t.Errorf("%s: %d commits, want %d", company, commits, want)
+		}
+	}
+}
+
 // A database without places has one queue.
 func TestOnePlaceHasOneQueue(t *testing.T) {
 	b := New(dbtest.New(t, db.SQLite), nil)
