@@ -7,8 +7,8 @@
 // rules have no other source.
 //
 // A request passes these steps in order: its id and log line, the limit of failed requests for
-// tokens, the access token, the limit of the company, the rules of the body, the Idempotency-Key,
-// and the handler. The handler calls one business service and shapes the response. A handler never
+// tokens, the access token, the limit of the company's programs, the rules of the body, the
+// Idempotency-Key, and the handler. The handler calls one business service and shapes the response. A handler never
 // writes to the connection and never chooses a status. It returns a body or a fault. Endpoints that
 // share a format of error responses form a family (docs/contract.md). envelope.go turns a fault
 // into the format of the endpoint's family.

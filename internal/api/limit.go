@@ -18,7 +18,7 @@ type Limit = limit.Limit
 
 // Limits are the rate limits of the API.
 type Limits struct {
-	Company Limit // limits all requests of a company
+	Company Limit // limits all requests of a company's programs
 	// Programs returns how many programs share the limit of a company equally, at least 1. nil means 1.
 	Programs func() int
 	Token    Limit // limits the failed requests for tokens from one address
@@ -71,6 +71,15 @@ func take(h http.Header, in *limit.Buckets, bucket string, l Limit) error {
 // fault.
 func (e *edge) takeCompany(h http.Header, of company.Identity) error {
 	return take(h, e.limits.companies, of.Reference, e.limits.of(of))
+}
+
+// takeRequest counts a request towards the limit of its company, unless a person's page has sent it. One page sends many requests, and
+// the limit is for the company's programs. The console limits the visits of a person instead (decision 41).
+func (e *edge) takeRequest(r *http.Request, from company.Identity) error {
+	if _, sits := seatOf(r.Context()); sits {
+		return nil
+	}
+	return e.takeCompany(callOf(r.Context()).header, from)
 }
 
 // of returns this program's share of the limit of a company. Operators may set the company's requests per

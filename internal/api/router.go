@@ -147,7 +147,7 @@ func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error
 			return err
 		}
 		c.company, c.apiKey = caller.Reference, caller.KeyID
-		if err := e.takeCompany(c.header, caller); err != nil {
+		if err := e.takeRequest(r, caller); err != nil {
 			return err
 		}
 	}

@@ -15,8 +15,9 @@ import (
 
 // A person of a company uses the API through the pages of this program. The pages authenticate the person,
 // and send the request to the same handler as a request from outside. So the rules of bodies, the
-// Idempotency-Key, the limits and the request log are the same code. A request from outside can have no
-// seat, because a seat is in the context of a request and not in the request.
+// Idempotency-Key, the limits of money and the request log are the same code. The limit of requests is for
+// programs alone (takeRequest). A request from outside can have no seat, because a seat is in the context of
+// a request and not in the request.
 
 type seatKey struct{}
 

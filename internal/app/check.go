@@ -248,7 +248,7 @@ func (c Config) checkLimits() error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(prefixed("limits.company_…: ", l.Company.Check()), prefixed("limits.token_…: ", l.Token.Check()), prefixed("limits.callbacks_…: ", l.Callbacks.Check()))
+	return errors.Join(prefixed("limits.company_…: ", l.Company.Check()), prefixed("limits.person_…: ", c.Limits.visits().Check()), prefixed("limits.token_…: ", l.Token.Check()), prefixed("limits.callbacks_…: ", l.Callbacks.Check()))
 }
 
 func (c Config) checkCallback() error {

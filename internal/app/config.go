@@ -170,6 +170,8 @@ type LimitConfig struct {
 	Off              bool `koanf:"off"`                // Turns all rate limits off.
 	CompanyPerSecond int  `koanf:"company_per_second"` // Requests per second of one company. The programs that run divide them equally.
 	CompanyBurst     int  `koanf:"company_burst"`      // Requests of one company at once, divided in the same way.
+	PersonPerSecond  int  `koanf:"person_per_second"`  // Visits per second of one person of a company at one program. A visit is a page, a file, a form or a stream.
+	PersonBurst      int  `koanf:"person_burst"`       // Visits of one person at once.
 	// Failed token operations, and requests of operators without a right key, per minute
 	// and address.
 	TokenPerMinute     int `koanf:"token_per_minute"`
@@ -224,7 +226,7 @@ func Defaults() Config {
 		RequestLog: RequestLogConfig{KeepDays: 30},
 		VTU:        VTUConfig{MostLoss: 5},
 		Serve:      ServeConfig{Drain: 5 * time.Second},
-		Limits:     LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
+		Limits:     LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, PersonPerSecond: 20, PersonBurst: 100, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
 		Jobs:       JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
 		Pools:      PoolConfig{HeavyLimit: 5 * time.Second},
 		Log:        LogConfig{Level: "info", Format: "json"},

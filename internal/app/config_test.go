@@ -53,7 +53,7 @@ limits:
 	want := app.Defaults()
 	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
 	want.Providers["safehaven"] = app.SafeHavenConfig{ClientID: "from-the-environment", DebitAccount: "0100000001"}
-	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9, CallbacksPerSecond: 100, CallbacksBurst: 1000}
+	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, PersonPerSecond: 20, PersonBurst: 100, TokenPerMinute: 9, CallbacksPerSecond: 100, CallbacksBurst: 1000}
 	want.TrustedProxies = []string{"10.0.0.0/8", "192.0.2.7"}
 	want.Webhooks.KeepDays, want.Serve.Drain = 90, 8*time.Second
 	want.Jobs = app.JobConfig{Workers: 32, Inbox: 4, PerProvider: 8}

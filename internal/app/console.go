@@ -23,7 +23,7 @@ func (a *App) mountPages(to map[string]http.Handler, operators *admin.API, faile
 	}
 	pages := console.Config{
 		API: operators, Operators: a.Operators, Operations: a.Operations, Settlements: a.Settlements, Payouts: a.Payouts, Chains: a.Crypto, Providers: a.plugs.roles(), Events: a.Events, People: a.People, Reports: a.Reports,
-		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Restored: a.movesHeld.Load, Leaving: a.leaving.Load, Failed: failed, Origin: a.cfg.ConsoleOrigin, PublicURL: a.cfg.PublicURL, PINState: a.Companies.PINState,
+		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Restored: a.movesHeld.Load, Leaving: a.leaving.Load, Failed: failed, Visits: a.cfg.Limits.visits(), Origin: a.cfg.ConsoleOrigin, PublicURL: a.cfg.PublicURL, PINState: a.Companies.PINState,
 		Company: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { companies().ServeHTTP(w, r) }),
 	}
 	to["/console/"], to["/app/"] = console.New(pages), console.NewApp(pages)

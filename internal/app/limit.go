@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/limit"
 )
 
 // limits returns the rate limits of this program, or nil if they are off.
@@ -25,4 +26,12 @@ func (c LimitConfig) limits() *api.Limits {
 
 		Callbacks: api.Limit{Requests: c.CallbacksPerSecond, Period: time.Second, Burst: c.CallbacksBurst},
 	}
+}
+
+// visits returns the limit of the visits of one person of a company, or nil if the limits are off.
+func (c LimitConfig) visits() *limit.Limit {
+	if c.Off {
+		return nil
+	}
+	return &limit.Limit{Requests: c.PersonPerSecond, Period: time.Second, Burst: c.PersonBurst}
 }

@@ -67,6 +67,8 @@ type Config struct {
 	PublicURL string
 	// Failed limits the failed sign-ins from one address. nil means no limit.
 	Failed *limit.Limit
+	// Visits limits the visits of one person of a company to this program. nil means no limit.
+	Visits *limit.Limit
 	// PINState returns the state of a company's transaction PIN: NOT_SET, SET or LOCKED.
 	PINState func(ctx context.Context, company string) (string, error)
 	// Reports draws proofs of payment.
@@ -94,6 +96,8 @@ type console struct {
 	mux     *http.ServeMux
 	routes  map[string]route
 	buckets *limit.Buckets
+	visits  *limit.Buckets // of people, apart from those that strangers fill
+	sending *sending
 	forms   *forms
 	waiting *waiting
 	answers *answers
@@ -145,7 +149,7 @@ func newConsole(c Config, s side) *console {
 	return &console{
 		Config: c, side: s, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}}, lists: &lists{kept: map[string]*listNow{}},
 		unsents: &unsents{kept: map[string]unsent{}},
-		buckets: limit.New(clock.System{}),
+		buckets: limit.New(clock.System{}), visits: limit.New(clock.System{}), sending: &sending{files: map[string]int{}},
 	}
 }
 
@@ -202,7 +206,11 @@ func (c *console) serve(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Request: r, w: w, console: c, route: to, began: c.now()}
 		form, again := r.Context().Value(formKey{}).(shownForm)
-		switch signedIn, err := v.identify(); {
+		signedIn, err := v.identify()
+		if err == nil && !again {
+			err = v.countVisit()
+		}
+		switch {
 		case err != nil:
 			v.fail(err)
 		case !signedIn && !to.open:

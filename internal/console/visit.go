@@ -160,7 +160,7 @@ func (v *visit) get() {
 		return
 	}
 	if v.route.download != nil {
-		if err := v.route.download(v); err != nil {
+		if err := v.sendFile(); err != nil {
 			v.fail(err)
 		}
 		return

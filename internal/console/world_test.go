@@ -42,14 +42,14 @@ type person struct {
 	device       *persontest.Device // with the passkey of the person, once one was needed
 }
 
-// each runs f with a program on each database.
-func each(t *testing.T, f func(w *world)) {
+// each runs f with a program on each database. The functions change its configuration first.
+func each(t *testing.T, f func(w *world), changes ...func(*app.Config)) {
 	t.Helper()
 	t.Parallel()
 	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			f(openOn(t, apptest.NewHome(t, dialect)))
+			f(openOn(t, apptest.NewHome(t, dialect), changes...))
 		})
 	}
 }
@@ -60,10 +60,14 @@ func open(t *testing.T) *world {
 	return openOn(t, apptest.NewHome(t, db.SQLite))
 }
 
-func openOn(t testing.TB, home apptest.Home) *world {
+// openOn starts a program. The functions change its configuration first.
+func openOn(t testing.TB, home apptest.Home, changes ...func(*app.Config)) *world {
 	t.Helper()
 	cfg := app.DevConfig(home.Data, home.Database)
 	cfg.FourEyes, cfg.ConsoleOrigin, cfg.ExperimentalCitus = "on", consoleOrigin, dbtest.HasCitus()
+	for _, change := range changes {
+		change(&cfg)
+	}
 	log := slog.New(slog.DiscardHandler)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
