@@ -289,8 +289,7 @@ var statuses = map[fault.Kind]int{
 // refuse responds with a fault. Details that callers must not read go only into the log.
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
-	body := Problem{Status: "error", Message: why.Message, Details: why.Details}
-	body.Answers, _ = why.Extra[doneAnswers].([]any)
+	body := Problem{Status: "error", Message: why.Message, Details: why.Details, Answers: Answers(why)}
 	status, known := statuses[why.Kind]
 	if !known {
 		status, body.Message = http.StatusInternalServerError, "Internal Server Error"

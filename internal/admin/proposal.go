@@ -289,6 +289,17 @@ func (e *edge) failedAct(ctx context.Context, op *contract.Operation, p operator
 // are shown only once.
 const doneAnswers = "answers"
 
+// Answers returns the responses of the acts that were done before the error of an approval. They are in the order of the acts, with null for
+// each act that was not done. For another error Answers returns nil. Some of the responses are shown only once.
+func Answers(err error) []any {
+	why := fault.Of(err)
+	if why == nil {
+		return nil
+	}
+	done, _ := why.Extra[doneAnswers].([]any)
+	return done
+}
+
 // with adds the responses of the done acts to a fault.
 func with(answers []any, err error) error {
 	f := *fault.Of(err)

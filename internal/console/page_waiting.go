@@ -2,6 +2,8 @@ package console
 
 import (
 	"encoding/json"
+	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -157,10 +159,46 @@ func approveProposal(v *visit) (string, error) {
 	in.Body = struct{}{}
 	var answer json.RawMessage
 	_, err := v.call("approveProposal", in, &answer)
+	if done := admin.Answers(err); done != nil {
+		return v.stoppedApproval(done, err)
+	}
 	if err != nil {
 		return "", v.decidedProposal(err)
 	}
-	return "/console/proposals/" + v.PathValue("id") + "/answers/" + v.answers.keep(v.session, answer), nil
+	return v.approved(approval{Said: answer})
+}
+
+// approval is what came of the approval of a proposal.
+type approval struct {
+	Said    json.RawMessage // the answers of the acts that were done
+	Stopped string          // why the acts after them were not done; "" if all were done
+}
+
+// approved returns the address of the page that shows once what came of an approval.
+func (v *visit) approved(a approval) (string, error) {
+	text, err := json.Marshal(a)
+	return "/console/proposals/" + v.PathValue("id") + "/answers/" + v.answers.keep(v.session, text), err
+}
+
+// stoppedApproval keeps the answers of the acts that were done before an approval stopped. Nothing else has a key that they have made.
+// The page that shows them has the error too, because the page of the proposal would say that nothing was changed.
+func (v *visit) stoppedApproval(done []any, why error) (string, error) {
+	said, err := json.Marshal(done)
+	if err != nil {
+		return "", errors.Join(why, err)
+	}
+	stopped := fault.Of(why).Message
+	if name, rest, has := strings.Cut(stopped, ": "); has && !strings.Contains(name, " ") {
+		stopped = actTitle(name) + ": " + rest // the API names the operation
+	}
+	status, known := statuses[fault.Of(why).Kind]
+	if !known || status >= http.StatusInternalServerError {
+		v.log(v.Context(), "an approval stopped half-way", why)
+	}
+	if !known {
+		stopped = "Kobo made a mistake. The cause is in the program's log."
+	}
+	return v.approved(approval{said, stopped})
 }
 
 func rejectProposal(v *visit) (string, error) {
@@ -253,12 +291,18 @@ func rejectAdjustment(v *visit) (string, error) {
 
 // showAnswer shows the answer of an approved act once. It may contain a key, so nothing keeps it.
 func showAnswer(v *visit) (view, error) {
-	answer, there := v.answers.take(v.session, v.PathValue("n"))
-	title := "Approved"
-	if !there {
-		title = "No answer"
+	text, there := v.answers.take(v.session, v.PathValue("n"))
+	var a approval
+	title := "No answer"
+	if there {
+		if err := json.Unmarshal(text, &a); err != nil {
+			return view{}, err
+		}
+		if title = "Approved"; a.Stopped != "" {
+			title = "Not finished"
+		}
 	}
-	return view{title: title, item: "waiting", body: answerPage(v, shownOnce(answer), there)}, nil
+	return view{title: title, item: "waiting", body: answerPage(v, a, there)}, nil
 }
 
 // proposalChip returns the kind and the word of a proposal's state.
