@@ -164,6 +164,9 @@ func (f *file) Write(b []byte) (int, error) {
 	return f.to.Write(b)
 }
 
+// Unwrap gives http.ResponseController access to the connection, so that a long file moves the write deadline.
+func (f *file) Unwrap() http.ResponseWriter { return f.to }
+
 // deliver passes a file of the companies' API on, once note has recorded who takes it. A refusal is an error, as in ask.
 func (v *visit) deliver(path string, note func() error) error {
 	r, err := v.toCompany(http.MethodGet, path, nil)

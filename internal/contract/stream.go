@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -29,12 +30,29 @@ type deadlineWriter struct {
 
 const writeTimeout = time.Minute
 
-// Write sends bytes and moves the write deadline of the connection.
+// Write sends bytes and moves the write deadline of the connection. A deadline that cannot be moved is an error: the server would cut a
+// long body at the first deadline, and nobody would know why. A writer that wraps another one thus needs the method Unwrap.
 func (p *deadlineWriter) Write(b []byte) (int, error) {
-	p.begun = true
 	if now := time.Now(); now.After(p.until) {
 		p.until = now.Add(writeTimeout / 2)
-		_ = p.control.SetWriteDeadline(now.Add(writeTimeout)) // a test's recorder has no deadline
+		if err := p.control.SetWriteDeadline(now.Add(writeTimeout)); err != nil && !isRecorder(p.w) {
+			return 0, fmt.Errorf("contract: the write deadline could not be moved: %w", err)
+		}
 	}
+	p.begun = true
 	return p.w.Write(b)
+}
+
+// isRecorder reports whether a response goes to a recorder of tests (httptest.ResponseRecorder), which has no connection.
+func isRecorder(w http.ResponseWriter) bool {
+	for {
+		switch inner := w.(type) {
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = inner.Unwrap()
+		case interface{ Result() *http.Response }:
+			return true
+		default:
+			return false
+		}
+	}
 }
