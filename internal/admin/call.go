@@ -45,7 +45,8 @@ var ofDecisions = []string{"approveProposal", "approveAdjustment", "approveCase"
 type Input struct {
 	Path  map[string]string // the parts of the path, such as "reference"
 	Query url.Values
-	Body  any // written as JSON; nil for no body
+	Body  any    // written as JSON; nil for no body
+	Form  string // the number of the form of a page, or ""; what a form makes exists once, however often it is sent
 }
 
 // Call runs an operation of the contract for an operator whom the caller has authenticated. The rules
@@ -124,7 +125,7 @@ func (a *API) request(ctx context.Context, by operator.Operator, id string, in I
 	for name, value := range in.Path {
 		r.SetPathValue(name, value)
 	}
-	return &request{Request: r, by: by.From(ctx), op: op}, nil
+	return &request{Request: r, by: by.From(ctx).Sending(in.Form), op: op}, nil
 }
 
 // Download is like Call, for an operation whose response is a file. It writes the file to w. After a

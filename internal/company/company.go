@@ -24,7 +24,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/text"
@@ -45,6 +44,13 @@ type Company struct {
 // of the change. Details must contain no secret.
 type Actor interface {
 	Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time)
+}
+
+// Founder is an Actor who adds companies. NewReference returns the reference of a new company. A form of a page
+// that is sent twice has the same reference.
+type Founder interface {
+	Actor
+	NewReference() string
 }
 
 // author is the author of a change in the words of an event. An event does not name the operator.
@@ -100,9 +106,10 @@ type unseen struct{}
 func (unseen) Audit(*ledger.Unit, string, string, map[string]string, time.Time) {}
 
 // Create adds a company with its first API key. The company is neither verified nor live. Kobo
-// never shows the key again.
-func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, secret.Text, error) {
-	c, u, err := s.newCompany(name)
+// never shows the key again. If the same form of a page has added the company before, Create returns a fault
+// of kind Conflict.
+func (s *Service) Create(ctx context.Context, by Founder, name string) (Company, secret.Text, error) {
+	c, u, err := s.newCompany(by, name)
 	if err != nil {
 		return Company{}, secret.Text{}, err
 	}
@@ -115,14 +122,14 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 	details["apiKeyId"] = key.ID
 	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	if err := s.book.Commit(ctx, u); err != nil {
-		return Company{}, secret.Text{}, err
+		return Company{}, secret.Text{}, added(c, err)
 	}
 	return c, apiKey, nil
 }
 
 // CreateWithToken adds a company like Create. Instead of an API key it returns a key token.
-func (s *Service) CreateWithToken(ctx context.Context, by Actor, name string) (Company, Token, error) {
-	c, u, err := s.newCompany(name)
+func (s *Service) CreateWithToken(ctx context.Context, by Founder, name string) (Company, Token, error) {
+	c, u, err := s.newCompany(by, name)
 	if err != nil {
 		return Company{}, Token{}, err
 	}
@@ -133,9 +140,19 @@ func (s *Service) CreateWithToken(ctx context.Context, by Actor, name string) (C
 	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	t := s.newToken(&u, by, forKey, c.CreatedAt, time.Time{})
 	if err := s.book.Commit(ctx, u); err != nil {
-		return Company{}, Token{}, err
+		return Company{}, Token{}, added(c, err)
 	}
 	return c, t, nil
+}
+
+// added returns a fault of kind Conflict if a commit was refused because the same form has added the company before. Its key cannot be
+// shown again.
+func added(c Company, err error) error {
+	if !ledger.Is(err, ledger.Exists, companies.Table) {
+		return err
+	}
+	return fault.Newf(fault.Conflict, "This form has added the company %s before. Its first key or key token was shown once: make another one at the page of the company",
+		c.Reference).With(fault.AlreadyExists)
 }
 
 // creation returns the details of the audit line about a new company.
@@ -149,13 +166,13 @@ func (s *Service) creation(ctx context.Context, c Company) (map[string]string, e
 }
 
 // newCompany returns a company and the unit that inserts it.
-func (s *Service) newCompany(name string) (Company, ledger.Unit, error) {
+func (s *Service) newCompany(by Founder, name string) (Company, ledger.Unit, error) {
 	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Company{}, ledger.Unit{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
 	now := s.clock.Now()
-	c := Company{Reference: id.Cuid(), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
+	c := Company{Reference: by.NewReference(), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
 	u := ledger.Found(c.Reference)
 	u.Insert(companies.Record(c))
 	return c, u, nil

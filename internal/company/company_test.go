@@ -252,3 +252,29 @@ func TestSetLiveDuringChangesOfKYB(t *testing.T) {
 		refused(t, "unknown", err, fault.Missing, "Company not found")
 	})
 }
+
+// A form that is sent twice adds one company. The second time nothing can show its key, and the refusal names the company.
+func TestAFormAddsOneCompany(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx, by := t.Context(), ada.Sending(id.New())
+		c, _, err := h.Create(ctx, by, "Acme Ltd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, again := h.Create(ctx, by, "Acme Ltd")
+		_, _, token := h.CreateWithToken(ctx, by, "Acme Ltd")
+		for _, err := range []error{again, token} {
+			if !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Of(err).Message, c.Reference) {
+				t.Errorf("the same form: %v", err)
+			}
+		}
+		for _, by := range []operator.Operator{ada, ada, ada.Sending(id.New())} {
+			if other, _, err := h.Create(ctx, by, "Acme Ltd"); err != nil || other.Reference == c.Reference || !id.IsCuid(other.Reference) {
+				t.Errorf("another form: %+v, %v", other, err)
+			}
+		}
+		if keys, err := h.Keys(ctx, c.Reference); err != nil || len(keys) != 1 {
+			t.Errorf("%+v, %v", keys, err)
+		}
+	})
+}

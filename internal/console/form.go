@@ -9,8 +9,10 @@ import (
 )
 
 // forms remembers what came of the forms that this program has received, so that a second click or a
-// reload does nothing. The operations behind the forms check on their own that nothing happens twice,
-// also after a restart.
+// reload does nothing. It forgets them at a restart, and another program does not know them. Money does not rest on it: the
+// Idempotency-Key of a company's form follows from the number of the form, and so do the ids of an operator's correction, proposal and
+// new company (operator.Operator.Sending). Most other acts end in the same state when they are done again. A form that is sent to two
+// programs may open two settlement accounts, or make two API keys where no second person approves them, and the lists show both.
 type forms struct {
 	mu    sync.Mutex
 	seen  map[string]*answer

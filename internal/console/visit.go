@@ -275,6 +275,7 @@ func (v *visit) call(id string, in admin.Input, out any) (waits bool, err error)
 	if !v.hasProof(asked) {
 		return false, errProof
 	}
+	in.Form = v.PostForm.Get("form")
 	return v.API.Call(v.Context(), v.by, id, in, out)
 }
 

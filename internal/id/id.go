@@ -6,7 +6,11 @@ package id
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -16,6 +20,27 @@ func New() string { return uuid.Must(uuid.NewV7()).String() }
 
 // IsNew reports whether s has the form of an identifier that New makes.
 func IsNew(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+// Derived returns the identifier that follows from an identifier of New and some texts. It is always the same, and nobody else gets it
+// by chance. It has the form of a UUID (version 8), and the instant of the identifier from which it follows.
+func Derived(from string, texts ...string) string {
+	out := uuid.UUID(digest(from, texts)[:16])
+	if at, err := uuid.Parse(from); err == nil {
+		copy(out[:6], at[:6]) // indexes grow at their end
+	}
+	out[0] &= 0x7f // it is none of Numbered
+	out[6], out[8] = out[6]&0x0f|0x80, out[8]&0x3f|0x80
+	return out.String()
+}
+
+// digest returns a hash of some texts. The lengths make the boundaries between them unambiguous.
+func digest(from string, texts []string) []byte {
+	h := sha256.New()
+	for _, text := range append([]string{from}, texts...) {
+		fmt.Fprintf(h, "%d:%s,", len(text), text)
+	}
+	return h.Sum(nil)
+}
 
 // Above is above all identifiers, also in a database whose collation is not C. Many collations put signs below digits.
 const Above = "z"
@@ -60,6 +85,13 @@ func Cuid() string {
 		}
 	}
 	return string(out)
+}
+
+// DerivedCuid returns the company reference that follows from an identifier of New and some texts, as Derived does.
+func DerivedCuid(from string, texts ...string) string {
+	const most = 24
+	digits := strings.Repeat("0", most) + new(big.Int).SetBytes(digest(from, texts)).Text(36)
+	return "c" + digits[len(digits)-most:]
 }
 
 // IsCuid reports whether s has the form of a reference that Cuid makes.

@@ -58,3 +58,23 @@ func TestIsNew(t *testing.T) {
 		}
 	}
 }
+
+// What follows from the same texts is the same, and what follows from others is another. An identifier keeps its place in time.
+func TestDerived(t *testing.T) {
+	from, seen := New(), map[string]bool{}
+	for _, texts := range [][]string{nil, {""}, {"ada"}, {"ad", "a"}, {"a", "da"}, {"ada", ""}} {
+		for _, make := range []func(string, ...string) string{Derived, DerivedCuid} {
+			s := make(from, texts...)
+			if s != make(from, texts...) || seen[s] || s == make(New(), texts...) {
+				t.Errorf("%q from %q", s, texts)
+			}
+			seen[s] = true
+			if _, numbered := Number(s); numbered || !IsCuid(s) && (!IsNew(s) || s[:13] != from[:13] || s[14] != '8') {
+				t.Errorf("%q from %s", s, from)
+			}
+		}
+	}
+	if s := Derived("no identifier"); !IsNew(s) || s != Derived("no identifier") {
+		t.Error(s)
+	}
+}

@@ -32,6 +32,7 @@ type Operator struct {
 	act     *act
 	weighed *int64  // the number of the company's acts when this act was weighed (After)
 	seen    *Access // the state of API access when its opening was weighed (Seeing)
+	form    string  // the number of the form that asks for the action, or "" (Sending)
 }
 
 // From returns the operator with the client address of a request. The operator's audit lines
@@ -39,6 +40,30 @@ type Operator struct {
 func (o Operator) From(ctx context.Context) Operator {
 	o.address = peer.Of(ctx)
 	return o
+}
+
+// Sending returns the operator for the action of a form with a number. What the action makes gets an identifier that follows from the
+// operator and this number. So a form that is sent twice makes it once, also after a crash, after a COMMIT of unknown fate, and at two
+// programs. The number is an identifier of id.New; "" stands for no form.
+func (o Operator) Sending(form string) Operator {
+	o.form = form
+	return o
+}
+
+// NewID returns the identifier of a new thing of a kind. A form makes at most one of each kind.
+func (o Operator) NewID(kind string) string {
+	if o.form == "" {
+		return id.New()
+	}
+	return id.Derived(o.form, o.Name, kind)
+}
+
+// NewReference returns the reference of a new company, as NewID does.
+func (o Operator) NewReference() string {
+	if o.form == "" {
+		return id.Cuid()
+	}
+	return id.DerivedCuid(o.form, o.Name)
 }
 
 // Local returns the operator for a user who runs commands on the machine itself. The name of a

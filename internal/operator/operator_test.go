@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -188,6 +189,44 @@ func TestADatabaseKnowsItsKeyrings(t *testing.T) {
 			if c.refusal == "" && err != nil || c.refusal != "" && (!fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), c.refusal)) {
 				t.Errorf("not %q: %v", c.refusal, err)
 			}
+		}
+	})
+}
+
+// A form that is sent twice makes one proposal, and gets it as it is by then.
+func TestAFormMakesOneProposal(t *testing.T) {
+	each(t, func(t *testing.T, with func(string) *operator.Service) {
+		ctx, s, form := t.Context(), with(secret.Generate()), id.New()
+		ada, bob := operator.Operator{Name: "ada"}, operator.Operator{Name: "bob"}
+		propose := func(by operator.Operator, most string) (operator.Proposal, error) {
+			return s.Propose(ctx, by, "c1", []operator.Act{{Operation: "setQuota", Body: []byte(`{"most":` + most + `}`), Was: "7"}})
+		}
+		first, err := propose(ada.Sending(form), "8")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := propose(ada.Sending(form), "8"); err != nil || again.ID != first.ID || again.State != operator.Proposed || len(again.Acts) != 1 {
+			t.Errorf("%+v, %v", again, err)
+		}
+		if err := s.Reject(ctx, bob, first, "no"); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := propose(ada.Sending(form), "8"); err != nil || again.ID != first.ID || again.State != operator.Rejected {
+			t.Errorf("after the rejection: %+v, %v", again, err)
+		}
+		if _, err := propose(ada.Sending(form), "9"); !fault.Is(err, fault.Conflict) {
+			t.Errorf("another act: %v", err)
+		}
+		ids := map[string]bool{first.ID: true}
+		for _, by := range []operator.Operator{bob.Sending(form), ada.Sending(id.New()), ada, ada} {
+			one, err := propose(by, "8")
+			if err != nil || ids[one.ID] {
+				t.Errorf("%+v, %v", one, err)
+			}
+			ids[one.ID] = true
+		}
+		if _, total, err := s.Proposals(ctx, "", 100, 0); err != nil || total != int64(len(ids)) {
+			t.Errorf("%d proposals, %v", total, err)
 		}
 	})
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/id"
 )
 
 // ProposalState is the state of a proposal.
@@ -61,11 +61,15 @@ type Proposal struct {
 // approved proposal can also be continued after a crash.
 const proposalLife = 24 * time.Hour
 
-// Propose stores acts that wait for a second operator.
+// errAsked refuses a form that has asked for something else before.
+var errAsked = fault.New(fault.Conflict, "This form has asked for something else before. Load the page again")
+
+// Propose stores acts that wait for a second operator. If the form of the operator has stored them before, Propose returns the
+// stored proposal (Sending).
 func (s *Service) Propose(ctx context.Context, by Operator, company string, acts []Act) (Proposal, error) {
 	now := s.clock.Now()
 	p := Proposal{
-		ID: id.New(), Company: company, State: Proposed, ProposedBy: by.Name, CreatedAt: now, ExpiresAt: now.Add(proposalLife),
+		ID: by.NewID("proposal"), Company: company, State: Proposed, ProposedBy: by.Name, CreatedAt: now, ExpiresAt: now.Add(proposalLife),
 		Size: int64(len(acts)), Acts: acts,
 	}
 	digest, err := p.digest()
@@ -73,7 +77,24 @@ func (s *Service) Propose(ctx context.Context, by Operator, company string, acts
 		return Proposal{}, err
 	}
 	line := p.note(by, "proposal.create", now, map[string]string{actsDigest: digest})
-	return p, s.change(ctx, by, line, nil, func(q db.Querier) (int64, error) { return insertProposal(ctx, q, p) })
+	err = s.change(ctx, by, line, errAsked, func(q db.Querier) (int64, error) { return insertProposal(ctx, q, p) })
+	if errors.Is(err, errAsked) {
+		return s.asked(ctx, p, digest)
+	}
+	return p, err
+}
+
+// asked returns the stored proposal with the ID of p, if it is the same proposal.
+func (s *Service) asked(ctx context.Context, p Proposal, digest string) (Proposal, error) {
+	was, err := s.Proposal(ctx, p.ID)
+	if err != nil {
+		return Proposal{}, err
+	}
+	then, err := was.digest()
+	if err == nil && (then != digest || was.Company != p.Company || was.ProposedBy != p.ProposedBy) {
+		err = errAsked
+	}
+	return was, err
 }
 
 // note returns a line of the audit log about the proposal. The line belongs to no company, because a
@@ -282,8 +303,10 @@ func (s *Service) ActsOfOthers(ctx context.Context, p Proposal, position int, no
 var errDone = fault.New(fault.Conflict, "This act of the proposal is done already")
 
 // As returns the operator for the act of a proposal at a position. The commit that holds the audit
-// line of this operator then does the act at most once.
+// line of this operator then does the act at most once. What several acts make has identifiers of their own, so the form of the
+// approval names none.
 func (o Operator) As(p Proposal, position int) Operator {
+	o.form = ""
 	o.act = &act{proposal: p.ID, proposedBy: p.ProposedBy, position: int64(position)}
 	return o
 }

@@ -167,12 +167,14 @@ func scanProposal(r db.Scanner) (Proposal, error) {
 	return row.Proposal, err
 }
 
+// insertProposal returns the number of rows. It is 0 if there is a proposal with this ID.
 func insertProposal(ctx context.Context, q db.Querier, p Proposal) (int64, error) {
 	acts, err := json.Marshal(p.Acts)
 	if err != nil {
 		return 0, err
 	}
-	return q.Exec(ctx, `INSERT INTO operator_proposal (`+proposalColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+	return q.Exec(ctx, `INSERT INTO operator_proposal (`+proposalColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		ON CONFLICT (id) DO NOTHING`,
 		proposals.Record(proposalRow{p, acts}).Values...)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -68,7 +67,11 @@ type adjusted struct {
 	Reason       string     `json:"reason"`
 }
 
-// Adjust creates a pending adjustment, which another operator must approve.
+// errAsked refuses a form that has asked for something else before.
+var errAsked = fault.New(fault.Conflict, "This form has asked for another adjustment before. Load the page again")
+
+// Adjust creates a pending adjustment, which another operator must approve. If the form of the operator has created it before, Adjust
+// returns it as it is now (operator.Operator.Sending).
 func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment) (Adjustment, error) {
 	a.Reason = strings.TrimSpace(a.Reason)
 	switch n := utf8.RuneCountInString(a.Reason); {
@@ -82,15 +85,31 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 	if _, err := s.Find(ctx, a.Company, a.SettlementID); err != nil {
 		return Adjustment{}, err
 	}
-	a.ID, a.State, a.CreatedBy, a.CreatedAt = id.New(), Pending, by.Name, s.Clock.Now()
+	a.ID, a.State, a.CreatedBy, a.CreatedAt = by.NewID("adjustment"), Pending, by.Name, s.Clock.Now()
 	a.DecidedBy, a.Note, a.DecidedAt = "", "", time.Time{}
 	u := ledger.For(a.Company)
 	u.Insert(adjustments.Record(a))
 	by.Audit(&u, creating, a.ID, a.details(), a.CreatedAt)
-	if err := s.Book.Commit(ctx, u); err != nil {
+	err := s.Book.Commit(ctx, u)
+	if ledger.Is(err, ledger.Exists, adjustments.Table) {
+		return s.asked(ctx, a)
+	}
+	if err != nil {
 		return Adjustment{}, explain(err)
 	}
 	return a, nil
+}
+
+// asked returns the stored adjustment with the ID of a, if it asks for the same.
+func (s *Service) asked(ctx context.Context, a Adjustment) (Adjustment, error) {
+	was, err := s.Adjustment(ctx, a.ID)
+	if err != nil {
+		return Adjustment{}, err
+	}
+	if was.Company != a.Company || was.SettlementID != a.SettlementID || was.Amount != a.Amount || was.Direction != a.Direction || was.Reason != a.Reason || was.CreatedBy != a.CreatedBy {
+		return Adjustment{}, errAsked
+	}
+	return was, nil
 }
 
 // Approve carries out an adjustment. The approving operator must not be the operator who

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -179,6 +180,50 @@ func TestAnInactiveAccount(t *testing.T) {
 		if _, err := h.SetStatus(ctx, ada, a.Company, a.ID, "CLOSED", ""); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a state that does not exist: %v", err)
 		}
+		h.intact(a.Company)
+	})
+}
+
+// A form that is sent twice asks for one adjustment, as after a crash or at two programs, and gets it as it is by then. The same form of
+// another operator, or with another amount, does not get it.
+func TestAFormAsksForOneAdjustment(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx, a, form := t.Context(), h.account(h.company()), id.New()
+		ask := func(by operator.Operator, amount money.Kobo) (settlement.Adjustment, error) {
+			return h.Adjust(ctx, by, settlement.Adjustment{Company: a.Company, SettlementID: a.ID, Amount: amount, Direction: settlement.DirectionCredit, Reason: " missed credit"})
+		}
+		var all sync.WaitGroup
+		asked, errs := make([]settlement.Adjustment, 4), make([]error, 4)
+		for i := range asked {
+			all.Go(func() { asked[i], errs[i] = ask(ada.Sending(form), 700) })
+		}
+		all.Wait()
+		for i, one := range asked {
+			if errs[i] != nil || one.ID != asked[0].ID || one.ID == "" || one.State != settlement.Pending || one.Reason != "missed credit" {
+				t.Errorf("%d: %+v, %v", i, one, errs[i])
+			}
+		}
+		if _, err := h.Approve(ctx, bob, asked[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if late, err := ask(ada.Sending(form), 700); err != nil || late.ID != asked[0].ID || late.State != settlement.Approved {
+			t.Errorf("after the approval: %+v, %v", late, err)
+		}
+		if _, err := ask(ada.Sending(form), 701); !fault.Is(err, fault.Conflict) {
+			t.Errorf("another amount: %v", err)
+		}
+		ids := map[string]bool{asked[0].ID: true}
+		for _, by := range []operator.Operator{bob.Sending(form), ada.Sending(id.New()), ada, ada} {
+			one, err := ask(by, 700)
+			if err != nil || ids[one.ID] {
+				t.Errorf("%+v, %v", one, err)
+			}
+			ids[one.ID] = true
+		}
+		if _, total, err := h.Adjustments(ctx, "", 100, 0); err != nil || total != int64(len(ids)) {
+			t.Errorf("%d adjustments, %v", total, err)
+		}
+		h.holds(a, 700)
 		h.intact(a.Company)
 	})
 }
