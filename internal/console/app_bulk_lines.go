@@ -141,16 +141,16 @@ func openBulk(v *visit) (string, error) {
 	if err != nil {
 		return "", fault.New(fault.Invalid, "Choose the account that pays").Because(err)
 	}
-	if err := v.replaced(); err != nil {
-		return "", err
-	}
 	bodies := make([]map[string]any, len(lines))
 	for i, l := range lines {
 		bodies[i] = l.body
 	}
 	var opened one[bulk]
 	_, err = v.ask(http.MethodPost, "/api/v1/settlement/bulk-payout", map[string]any{"fromSettlementId": from, "pin": v.PostForm.Get("pin"), "lines": bodies}, &opened)
-	return "/app/payouts/bulk/" + opened.Data.ID, v.ofTheFile(err, lines)
+	if err != nil {
+		return "", v.ofTheFile(err, lines)
+	}
+	return "/app/payouts/bulk/" + opened.Data.ID, v.replace(opened.Data.ID)
 }
 
 // mend is the refusal of lines that somebody has to mend.

@@ -3,11 +3,14 @@ package console
 import (
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // mending is a bulk payout whose lines somebody changes. The new bulk payout replaces it.
@@ -113,16 +116,34 @@ func (v *visit) mended() (m mending, err error) {
 	}
 }
 
-// replaced cancels the bulk payout that the new one replaces, so that nobody sends both. A bulk payout that was sent
-// meanwhile refuses.
-func (v *visit) replaced() error {
-	id := v.PostForm.Get("instead")
-	if id == "" {
+// replace cancels the bulk payout that a new one replaces, so that nobody sends both. The new one is open by then: if the API refuses it, the
+// old one stays as it is. If the old one was sent meanwhile, the new one is cancelled instead.
+//
+// After a crash between the two, both wait, and nothing was sent. The same form, sent again, finds the new one by its Idempotency-Key and
+// cancels the old one. If somebody sends both nevertheless, the page of the second one marks its lines as doubles.
+func (v *visit) replace(by string) error {
+	old := v.PostForm.Get("instead")
+	if old == "" {
 		return nil
 	}
-	number := v.number
-	defer func() { v.number = number }()
-	v.number = cmp.Or(number, v.PostForm.Get("form")) + "-instead" // the new bulk payout has the number of the form
-	_, err := v.ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+url.PathEscape(id)+"/cancel", nil, nil)
-	return stateInWords(err)
+	err := stateInWords(v.cancelAs(old, "-instead"))
+	if err == nil {
+		return nil
+	}
+	if !fault.Is(err, fault.Refused) && !fault.Is(err, fault.Missing) {
+		return fault.New(fault.Unknown, "The new bulk payout waits. We do not know whether the old one waits too: look at both, and cancel one of them.").Because(err)
+	}
+	said := strings.TrimSuffix(fault.Of(err).Message, ".")
+	if undone := v.cancelAs(by, "-undone"); undone != nil {
+		return fault.Newf(fault.Unknown, "%s, so it could not be replaced. We do not know whether the new one was cancelled: look at it, and do not send both.", said).Because(errors.Join(err, undone))
+	}
+	return fault.Newf(fault.Conflict, "%s, so it could not be replaced. The new one was cancelled.", said).Because(err)
+}
+
+// cancelAs cancels a bulk payout. The key of the request is the number of the form and a word.
+func (v *visit) cancelAs(id, word string) error {
+	sub := *v
+	sub.number = cmp.Or(v.number, v.PostForm.Get("form")) + word
+	_, err := sub.ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+url.PathEscape(id)+"/cancel", nil, nil)
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	who "github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -59,9 +60,52 @@ func TestMendedLinesReplaceABulkPayout(t *testing.T) {
 
 		bola.submit(second, second+"/send", map[string]string{"pin": w.company.PIN})
 		late := bola.send(path, bola.form(path, fields(map[string]string{"instead": second[strings.LastIndex(second, "/")+1:], "lines": "000013,0123456710,100"})))
-		if late.status == http.StatusSeeOther || !strings.Contains(late.text, "Bulk payout") {
-			t.Errorf("a bulk payout that was sent: %d to %q", late.status, late.location)
+		if late.status != http.StatusConflict || !strings.Contains(late.text, "Bulk payout: ") || !strings.Contains(late.text, "The new one was cancelled.") {
+			t.Errorf("a bulk payout that was sent: %d to %q, %s", late.status, late.location, late.text)
 		}
+		if n := w.waitingBulks(); n != 0 {
+			t.Errorf("%d bulk payouts wait", n)
+		}
+	})
+}
+
+// waitingBulks returns the number of bulk payouts that somebody may still send.
+func (w *world) waitingBulks() int64 {
+	w.t.Helper()
+	n, err := db.One(w.t.Context(), w.app.DB, db.Value[int64], `SELECT count(*) FROM payout_bulk WHERE company_id = $1 AND state IN ('CHECKING', 'CHECKED')`, w.company.Reference)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// The old bulk payout goes only when the new one is there. If the API refuses the new one, the old one waits as before. After a crash
+// between the two, the same form finds the new one, and cancels the old one.
+func TestABulkPayoutGoesWhenItsSuccessorIsThere(t *testing.T) {
+	each(t, func(w *world) {
+		bola, ada := w.seat(w.company.Reference, "bola", who.Finance), w.seat(w.company.Reference, "ada", who.Owner)
+		const path = "/app/payouts/bulk/new"
+		old := bola.checkedLines()
+		fields := map[string]string{"fromSettlementId": "1", "lines": "000013,0123456710,100", "instead": old[strings.LastIndex(old, "/")+1:], "pin": "0000"}
+		if g := bola.send(path, bola.form(path, fields)); g.status < 400 || !strings.Contains(g.text, "Nothing was changed") {
+			t.Errorf("a wrong PIN: %d to %q", g.status, g.location)
+		}
+		bola.says(old, "Send ₦150.00")
+		if n := w.waitingBulks(); n != 1 {
+			t.Errorf("%d bulk payouts wait", n)
+		}
+		fields["pin"] = w.company.PIN
+		form := ada.form(path, fields)
+		form.Del("instead")
+		crashed := bola.send(path, form) // so far the form had come before the crash
+		if crashed.status != http.StatusSeeOther || w.waitingBulks() != 2 {
+			w.t.Fatalf("%d, %s", crashed.status, crashed.text)
+		}
+		form.Set("instead", fields["instead"])
+		if again := ada.send(path, form); again.location != crashed.location || w.waitingBulks() != 1 {
+			t.Errorf("%d to %q and not to %q, %d wait: %s", again.status, again.location, crashed.location, w.waitingBulks(), again.text)
+		}
+		bola.says(old, "Cancelled")
 	})
 }
 
