@@ -36,6 +36,9 @@ func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequest
 	return PurchaseUtility200JSONResponse(a), err
 }
 
+// errPriceChanged refuses a purchase at a price that the person has not seen. A purchase has no fee.
+var errPriceChanged = fault.New(fault.Conflict, "The price has changed since it was shown. Look again").With(fault.ApprovalState)
+
 // buy makes the purchase that a request body describes. order points to the part of the body that
 // all types of purchases share.
 func buy[B any](
@@ -45,7 +48,13 @@ func buy[B any](
 	c := callOf(ctx)
 	return resumable(ctx, dress, h.VTU.Resume, func(key *idempotency.Key) (vtu.Receipt, error) {
 		order.Company, order.Key, order.DryRun = c.company, key, isDry(c.request)
-		order.May = func(price money.Kobo) error { return h.mayAlone(ctx, price) }
+		order.May = func(price money.Kobo) error {
+			err := h.mayAlone(ctx, price)
+			if seen, has := seenOf(ctx); err == nil && has && (seen.Amount != price || seen.Fee != 0) {
+				err = errPriceChanged
+			}
+			return err
+		}
 		return purchase(ctx, *body)
 	})
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // A person sends what a page has shown. The contract has no field for it, because a program computes what it sends. So what was shown is
-// in the context of the request, as the seat is, and the payout is refused if it would cost something else.
+// in the context of the request, as the seat is, and the payout or purchase is refused if it would cost something else.
 
-// Seen is what a page has shown of a payout, or of a bulk payout with some good lines, before a person sends it.
+// Seen is what a page has shown of a payout, of a bulk payout with some good lines, or of a purchase, before a person sends it.
 type Seen struct {
 	Lines       int64
 	Amount, Fee money.Kobo
@@ -17,7 +17,7 @@ type Seen struct {
 
 type seenKey struct{}
 
-// WithSeen returns a context whose request sends a payout or a bulk payout only as a person has seen it.
+// WithSeen returns a context whose request sends a payout, a bulk payout or a purchase only as a person has seen it.
 func WithSeen(ctx context.Context, s Seen) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }

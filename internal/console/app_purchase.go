@@ -289,7 +289,7 @@ func showSale(v *visit) (view, error) {
 	if at < 0 {
 		return view{}, errNothing
 	}
-	if v.problem == nil {
+	if v.problem == nil || v.problem.Kind == fault.Conflict {
 		v.reviewing()
 		if s.Seen, err = v.priceOfSale(s); err != nil {
 			return view{}, err
@@ -299,24 +299,21 @@ func showSale(v *visit) (view, error) {
 	return view{title: "Confirm the purchase", item: "services", body: salePage(v, s, accounts[at], second)}, err
 }
 
-// buySale buys at the price that the review has shown.
+// buySale buys at the price that this very page has shown, and not at the price of an earlier view of it.
 func buySale(v *visit) (string, error) {
 	v.reviewing()
 	s, err := v.sale()
 	if err != nil {
 		return "", err
 	}
-	now, err := v.priceOfSale(s)
-	if err == nil && !now.isAs(s.Seen) {
-		err = errChanged(s.Seen, now)
-	}
-	if err != nil {
-		return "", err
-	}
 	var bought success[struct {
 		ID string `json:"transactionId"`
 	}]
-	_, err = v.ask(http.MethodPost, s.path(), s.body(v.nameOfSale()), &bought)
+	seen := v.seen()
+	_, err = v.seeing(seen).ask(http.MethodPost, s.path(), s.body(v.nameOfSale()), &bought)
+	if isOther(err) {
+		return "", v.priceChanged(s, seen.Amount, err)
+	}
 	return v.reviewDone("/app/p/"+bought.Data.ID, err)
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 // The form that sends a payout carries what the page has shown: the fee, and of a bulk payout the number of its good lines and their sum
-// too. Operators may change the fees, and a line may become bad, between the page and the click. Then nothing is sent, and the page shows
-// both values. It compares what this very page has shown, and not what another tab has shown since.
+// too. The form that buys carries the price. Operators may change the fees, a biller its prices, and a line may become bad, between the
+// page and the click. Then nothing is sent, and the page shows both values. It compares what this very page has shown, and not what
+// another tab, or an earlier view of the page, has shown.
 
 // seen is what the page of the form has shown. A form without it comes from a page that has shown nothing.
 func (v *visit) seen() (s api.Seen) {
@@ -22,14 +23,14 @@ func (v *visit) seen() (s api.Seen) {
 	return s
 }
 
-// seeing is the same visit, whose request sends a payout only as the person has seen it.
+// seeing is the same visit, whose request sends a payout or buys only as the person has seen it.
 func (v *visit) seeing(s api.Seen) *visit {
 	sub := *v
 	sub.Request = v.WithContext(api.WithSeen(v.Context(), s))
 	return &sub
 }
 
-// isOther reports whether the API has refused a payout because it is not as the person has seen it.
+// isOther reports whether the API has refused a payout or a purchase because it is not as the person has seen it.
 func isOther(err error) bool {
 	if !fault.Is(err, fault.Conflict) {
 		return false
@@ -45,6 +46,15 @@ func (v *visit) feeChanged(d draft, was money.Kobo, why error) error {
 		return err
 	}
 	return fault.Newf(fault.Conflict, "The fee has changed: the page showed %s, and it is %s now. Nothing was sent. Look again before you send it.", naira(was), naira(now.Data.Fee)).Because(why)
+}
+
+// priceChanged says which price of a purchase the page has shown, and which one holds now.
+func (v *visit) priceChanged(s sale, was money.Kobo, why error) error {
+	now, err := v.priceOfSale(s)
+	if err != nil {
+		return err
+	}
+	return fault.Newf(fault.Conflict, "The price has changed: it was %s, and is %s now. Nothing was bought. Look again before you buy.", naira(was), naira(now.Amount)).Because(why)
 }
 
 // bulkChanged says what of a bulk payout the page has shown, and what holds now.

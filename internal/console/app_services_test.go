@@ -401,5 +401,19 @@ func TestAChangedPriceBuysNothing(t *testing.T) {
 		if text := bola.read("/app/services/purchases"); strings.Contains(text, "/app/p/") {
 			t.Error(text)
 		}
+		// A later view of the page shows another price than the first one. If the first price comes back, the later view buys nothing at it.
+		reloaded := bola.form(review, nil)
+		w.plant(`UPDATE vtu_product SET amount_kobo = 10000 WHERE id = $1`, product[1])
+		w.advance(time.Minute)
+		g = bola.send(review, reloaded)
+		if text := html.UnescapeString(g.text); g.status != http.StatusConflict || !strings.Contains(text, "it was ₦123,456.00, and is "+was[1]+" now") || !strings.Contains(text, "Buy for "+was[1]) {
+			t.Fatalf("%d to %q: %s", g.status, g.location, text)
+		}
+		if text := bola.read("/app/services/purchases"); strings.Contains(text, "/app/p/") {
+			t.Error(text)
+		}
+		// The page of the refusal buys at the price that it shows.
+		bought := bola.send(review, fieldsOf(found(t, regexp.MustCompile(`(?s)(<form method="post">.*?</form>)`), g.text)))
+		bola.says(bought.location, was[1], "Delivered</span>")
 	})
 }
