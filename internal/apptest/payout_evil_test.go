@@ -95,6 +95,7 @@ const (
 	bankPaid    = `200 {"statusCode":200,"responseCode":"00","data":{"_id":"1","sessionId":"s","paymentReference":"REF","amount":1000,"responseCode":"00","status":"Completed"}}`
 	bankFailed  = `200 {"statusCode":200,"responseCode":"00","data":{"_id":"1","sessionId":"s","paymentReference":"REF","amount":1000,"responseCode":"05","status":"Failed"}}`
 	bankBack    = `200 {"statusCode":200,"responseCode":"00","data":{"_id":"1","sessionId":"s","paymentReference":"REF","amount":1000,"responseCode":"00","status":"Completed","isReversed":true}}`
+	bankQueued  = `200 {"statusCode":200,"responseCode":"00","data":{"_id":"64f0c2a9e1b2c3d4e5f60718","paymentReference":"REF","amount":1000,"queued":true,"status":"Created"}}`
 	bankUnaware = `400 {"statusCode":400,"message":"Unable to locate record"}`
 	bankDown    = `503 {"statusCode":503,"message":"Service unavailable"}`
 )
@@ -113,6 +114,7 @@ var bankStories = []struct {
 	{"yes, of another amount, when asked", bankDown, "PENDING", strings.ReplaceAll(bankPaid, "1000", "999.99"), "SUCCESS", "AMOUNT_DIFFERS"},
 	{"yes, with the price in the amount", strings.ReplaceAll(bankPaid, `"amount":1000`, `"amount":1010.75,"fees":10,"vat":0.75`), "SUCCESS", bankPaid, "SUCCESS", ""},
 	{"yes, in the queue", strings.ReplaceAll(bankPaid, `"amount"`, `"queued":true,"amount"`), "PENDING", bankPaid, "SUCCESS", ""},
+	{"yes, in the queue without a session", bankQueued, "PENDING", bankPaid, "SUCCESS", ""},
 	{"a code that denies its word", strings.ReplaceAll(bankPaid, `"responseCode":"00","data"`, `"responseCode":"51","data"`), "PENDING", bankPaid, "SUCCESS", ""},
 	{"a duplicate", `200 {"statusCode":400,"responseCode":"94","message":"Duplicate record"}`, "PENDING", bankPaid, "SUCCESS", ""},
 	{"a duplicate that failed", `409 {"statusCode":409,"message":"Duplicate paymentReference"}`, "PENDING", bankFailed, "FAILED", ""},
@@ -126,6 +128,7 @@ var bankStories = []struct {
 	// In the cases below, the program never stops sending requeries. So these cases come last.
 	{"yes, of another reference whenever asked", bankDown, "PENDING", strings.ReplaceAll(bankPaid, "REF", "another"), "PENDING", ""},
 	{"a breakdown, and a gateway that knows nothing", bankDown, "PENDING", `404 <html>Not Found</html>`, "PENDING", ""},
+	{"yes, in the queue without a session, and then no trace of it", bankQueued, "PENDING", bankUnaware, "PENDING", "UNRESOLVED"},
 }
 
 // The program sends a payout only once, whatever the bank replies and however often. The payout's

@@ -111,7 +111,7 @@ func (s story) session() string {
 		return *s.SessionID
 	}
 	if s.Kind == "payout" {
-		return optional(s.ProviderReference)
+		return operation.SessionOf(optional(s.ProviderReference))
 	}
 	return ""
 }

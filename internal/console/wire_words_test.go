@@ -54,7 +54,7 @@ func TestAnOutcomeIsNotUnknownBeforeTheCall(t *testing.T) {
 // The sentence for the customer says what is known: when it was paid and under which session, or why the money is back.
 func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
 	now := time.Date(2026, 11, 26, 7, 0, 0, 0, time.UTC)
-	session, paid, failed := "999240261126000000000000000001", "paid", "failed"
+	session, own, paid, failed := "999240261126000000000000000001", "64f0c2a9e1b2c3d4e5f60718", "paid", "failed"
 	of := func(word *string, text string, reference *string) string {
 		return story{now: now, Timeline: admin.Timeline{
 			Kind: "payout", Word: word, Amount: 1_825_050, ProviderReference: reference,
@@ -63,6 +63,7 @@ func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
 	}
 	for _, c := range []struct{ got, want string }{
 		{of(&paid, "SUCCESS, 0 polls in all; decided by confirmed (00) ok", &session), "It was paid. The bank has confirmed it: Thu 26 Nov, 07:02 in Lagos. The session is " + session + "."},
+		{of(&paid, "SUCCESS, 0 polls in all; decided by confirmed (00) ok", &own), "It was paid. The bank has confirmed it: Thu 26 Nov, 07:02 in Lagos."},
 		{of(&failed, "FAILED, 4 polls in all; decided by rejected (400) The provider has no record of this request", nil), "The bank has no record of it, so it was not paid. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},
 		{of(&failed, "FAILED, 0 polls in all; decided by rejected (51) no", nil), "The bank refused it. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},
 		{of(&failed, "FAILED, 9 polls in all; decided by rejected (operator) Settled by an operator", nil), "It was not paid. We have made sure of it by hand. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},

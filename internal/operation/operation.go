@@ -67,12 +67,12 @@ type Operation struct {
 	AskedAt     time.Time `db:"asked_at,changes"`     // the time of the last requery; zero before the first requery
 	NextAt      time.Time `db:"next_at,changes"`      // the time of the next requery, or of the recheck of a FAILED operation; zero for none
 
-	Outcome           string    `db:"outcome,changes"` // the outcome in the last reply: confirmed, rejected or unknown; "" before the first reply
-	Code              string    `db:"code,changes"`    // the code of the last reply
-	Message           string    `db:"message,changes"` // the message of the last reply that had one
-	ProviderReference string    `db:"provider_reference,changes"`
-	Token             string    `db:"token,changes"`       // from the provider for the customer, such as the token of a prepaid meter
-	Codes             string    `db:"meter_codes,changes"` // provider.MeterCodes as text
+	Outcome           string    `db:"outcome,changes"`            // the outcome in the last reply: confirmed, rejected or unknown; "" before the first reply
+	Code              string    `db:"code,changes"`               // the code of the last reply
+	Message           string    `db:"message,changes"`            // the message of the last reply that had one
+	ProviderReference string    `db:"provider_reference,changes"` // the provider's own id; of a payout the session ID, once the bank has named it
+	Token             string    `db:"token,changes"`              // from the provider for the customer, such as the token of a prepaid meter
+	Codes             string    `db:"meter_codes,changes"`        // provider.MeterCodes as text
 	CreatedAt         time.Time `db:"created_at"`
 	UpdatedAt         time.Time `db:"updated_at,changes"`
 	Attempt           int64     `db:"attempt,changes"` // the number of the last attempt; 0 for an operation that has not moved
@@ -234,9 +234,7 @@ func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 	if a.Message != "" {
 		o.Message = a.Message
 	}
-	if a.Reference != "" {
-		o.ProviderReference = a.Reference
-	}
+	o.ProviderReference = later(o.ProviderReference, a.Reference)
 	if a.Token != "" {
 		o.Token = a.Token
 	}

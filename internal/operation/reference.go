@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"strings"
 )
 
 // letters encodes bytes in small letters and digits, which every provider accepts in a reference.
@@ -22,4 +23,25 @@ func Reference(company, kind, key string) string {
 		fmt.Fprintf(h, "%d:%s,", len(part), part) // the lengths make the boundaries between the parts unambiguous
 	}
 	return letters.EncodeToString(h.Sum(nil))[:referenceLength]
+}
+
+// sessionLength is the number of digits in a session ID.
+const sessionLength = 30
+
+// SessionOf returns the provider's reference of a payout if it is a session ID, by which each bank finds the money.
+// Otherwise it returns "". A bank that has only accepted a payout may have named nothing but an id of its own.
+func SessionOf(reference string) string {
+	if len(reference) != sessionLength || strings.Trim(reference, "0123456789") != "" {
+		return ""
+	}
+	return reference
+}
+
+// later returns the provider's reference of an operation after a reply with the reference heard, which may be "". A
+// session ID replaces a bank's own id, and such an id replaces no session ID.
+func later(had, heard string) string {
+	if heard == "" || SessionOf(had) != "" && SessionOf(heard) == "" {
+		return had
+	}
+	return heard
 }

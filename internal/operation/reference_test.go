@@ -96,3 +96,26 @@ func TestADuplicateTakesTheOutcomeThatIsFound(t *testing.T) {
 		})
 	}
 }
+
+// A session ID is what each bank knows, so it replaces a bank's own id, and such an id does not replace it.
+func TestABanksOwnIDReplacesNoSession(t *testing.T) {
+	const own, session, other = "64f0c2a9e1b2c3d4e5f60718", "999240300102030405123456789012", "999240300102030405123456789013"
+	for _, c := range [][3]string{
+		{"", own, own}, {own, "", own}, {own, "64f0", "64f0"}, {own, session, session}, {session, own, session}, {session, "", session}, {session, other, other},
+	} {
+		each(t, func(t *testing.T, p *plant) {
+			o := p.run(p.begin(), provider.Answer{Code: "09", Reference: c[0]})
+			p.says(provider.Answer{Code: "09", Reference: c[1]})
+			p.clock.Advance(time.Minute)
+			p.poll(o)
+			if now := p.stands(o, operation.Pending); now.ProviderReference != c[2] {
+				t.Errorf("%q after %q: %q", c[1], c[0], now.ProviderReference)
+			}
+		})
+	}
+	for text, want := range map[string]string{"": "", own: "", session: session, session[1:]: "", session + "1": "", session[:29] + "x": ""} {
+		if got := operation.SessionOf(text); got != want {
+			t.Errorf("the session of %q is %q", text, got)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -31,7 +30,7 @@ func (s *Service) reversal(ctx context.Context, o, heard Operation) (after Opera
 	after = o
 	after.State, after.UpdatedAt = Reversed, heard.UpdatedAt
 	after.Outcome, after.Code, after.Message = heard.Outcome, heard.Code, heard.Message
-	after.ProviderReference = cmp.Or(heard.ProviderReference, o.ProviderReference)
+	after.ProviderReference = later(o.ProviderReference, heard.ProviderReference)
 	u = ledger.For(o.Company)
 	u.Transition(operations.Record(after), string(Success))
 	u.Transfer(s.giveBack(after)...)

@@ -8,6 +8,7 @@
 package payout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func payoutOf(o operation.Operation, to order) Payout {
 			AccountName: to.AccountName, AccountNumber: to.AccountNumber, BankCode: to.BankCode,
 			Narration: wire.Text(to.Narration), CreatedAt: clock.Instant{Time: o.CreatedAt},
 		},
-		BankName: wire.Text(to.BankName), SessionID: wire.Text(o.ProviderReference),
+		BankName: wire.Text(to.BankName), SessionID: wire.Text(operation.SessionOf(o.ProviderReference)),
 		Refunded: o.Refunded(), SettlementID: o.SettlementID, Labels: o.Labels,
 	}
 	if p.Refunded {
@@ -142,12 +143,14 @@ func (s *Service) ask(ctx context.Context, o operation.Operation) provider.Trans
 }
 
 // heard converts the bank's reply into the form that an operation stores. The operation's reference
-// becomes the NIP session ID, by which the receiver's bank can find the money. Kobo books a
-// confirmed payout with the ordered amount. If the bank reports a different amount, heard
-// immediately opens a case, and does not wait until the bank's statement shows the difference.
+// becomes the NIP session ID, by which the receiver's bank can find the money. Until the bank names
+// one, the reference is the bank's own id of the transfer. It proves that the bank has the transfer,
+// so a later "no such reference" refunds nothing. Kobo books a confirmed payout with the ordered
+// amount. If the bank reports a different amount, heard immediately opens a case, and does not wait
+// until the bank's statement shows the difference.
 func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.TransferAnswer) provider.Answer {
 	a := t.Answer
-	a.Reference = t.SessionID
+	a.Reference = cmp.Or(t.SessionID, a.Reference)
 	if a.Outcome == provider.Confirmed && t.Amount > 0 && t.Amount != o.Amount && t.Amount != o.Amount+a.Charge {
 		detail := fmt.Sprintf("the payout is of %s; %s says that it paid %s", o.Amount, o.Provider, t.Amount)
 		if err := s.Operations.OpenCase(ctx, o.Company, o.ID, operation.AmountDiffers, detail); err != nil {

@@ -33,7 +33,7 @@ func TestAPayoutThatSucceeds(t *testing.T) {
 		id := w.verify()
 		p, err := w.Send(t.Context(), payout.Order{Company: w.company, VerifyID: id, Amount: 500 * money.Naira, Narration: "Rent"})
 		must(t, err)
-		if p.Reference != id || p.Status != operation.Success || p.Fee != 15*money.Naira || p.SessionID != "nip-1" ||
+		if p.Reference != id || p.Status != operation.Success || p.Fee != 15*money.Naira || string(p.SessionID) != session ||
 			p.AccountName != "ADA  Obi" || p.BankName != "Access Bank" || p.Narration != "Rent" || p.CompletedAt.IsZero() || p.Refunded {
 			t.Errorf("%+v", p)
 		}

@@ -81,13 +81,16 @@ func (b *bank) says(now, later provider.TransferAnswer) {
 	b.answer, b.later = now, later
 }
 
+// session is the session ID between the banks in the replies of the fake bank.
+const session = "999240300102030405123456789012"
+
 // The replies of the fake bank.
 var (
-	yes     = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Confirmed, Code: "00"}, SessionID: "nip-1"}
+	yes     = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Confirmed, Code: "00"}, SessionID: session}
 	no      = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "51", Message: "Beneficiary bank refused"}}
 	silence = provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeTimeout}}
 	unseen  = provider.TransferAnswer{Answer: provider.Answer{Code: "25", Missing: true}}
-	back    = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "reversed", Reversed: true, Message: "Returned by the beneficiary bank"}, SessionID: "nip-1"}
+	back    = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "reversed", Reversed: true, Message: "Returned by the beneficiary bank"}, SessionID: session}
 )
 
 const pin = "1234"

@@ -210,7 +210,7 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 		p := PaymentLine{
 			Kind: r.kind, Reference: r.id, Company: r.company, CompanyName: names[r.company], State: r.state, Word: r.word(open[r.id], now), Doubt: doubts[r.id], Amount: r.amount, Fee: r.fee,
 			Provider: r.provider, Counterparty: MaskText(cmp.Or(others[r.id].other, r.other)),
-			OwnReference: others[r.id].own, SessionID: others[r.id].session, CreatedAt: clock.Time(r.created),
+			OwnReference: others[r.id].own, SessionID: r.session(others[r.id]), CreatedAt: clock.Time(r.created),
 		}
 		if r.next > 0 && r.state == string(operation.Pending) {
 			p.NextAt = clock.Time(r.next)
@@ -220,6 +220,15 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 		}
 	}
 	return out, err
+}
+
+// session returns the session ID of a payout or of a credit. A payout that the bank has only accepted may have an id of
+// the bank's own instead, which no other bank knows.
+func (r paymentRow) session(b beside) string {
+	if r.kind == "payout" {
+		return operation.SessionOf(b.session)
+	}
+	return b.session
 }
 
 // covers reports whether the word of a filter covers the word of a row, which has a state of the filter.

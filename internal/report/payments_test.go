@@ -162,6 +162,14 @@ func TestAPaymentInTheListHasItsCaseAndItsNames(t *testing.T) {
 		if none, err := w.CaseLines(t.Context(), nil); err != nil || len(none) != 0 {
 			t.Error(none, err)
 		}
+		// A bank's own id is no session ID.
+		for theirs, session := range map[string]string{"64f0c2a9e1b2c3d4e5f60718": "", "999240300102030405123456789012": "999240300102030405123456789012"} {
+			_, err := w.db.Exec(t.Context(), `UPDATE operation SET provider_reference = $1 WHERE company_id = $2 AND id = $3`, theirs, w.company, line.Reference)
+			must(t, err)
+			if got := w.every(report.PaymentFilter{})[0].SessionID; got != session {
+				t.Errorf("the session of %s is %q", theirs, got)
+			}
+		}
 		for _, wrong := range []string{"x", "MTIz", "eC94", "!"} {
 			if _, err := w.Payments(t.Context(), report.PaymentFilter{After: wrong}); !fault.Is(err, fault.Invalid) {
 				t.Errorf("the cursor %q: %v", wrong, err)
