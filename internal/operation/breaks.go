@@ -50,15 +50,16 @@ func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, er
 	return s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.answers(c, judged) })
 }
 
-// answers reports whether the resolved case c covers the break in parameter found. If operators
-// booked or assigned the amount, the ledger has it, and a break found later is new. Such a case
-// covers a break only if the comparison read the ledger before the booking. A dismissed case covers
-// the break as long as the amount has not grown.
+// answers reports whether the resolved case c covers the break in parameter found. If the decision of
+// operators moved money, the ledger has the amount, and a break found later is new. Such a case covers a
+// break only if the comparison read the ledger before the decision. A dismissed case covers the break as
+// long as the amount has not grown. A difference in the other direction is another break.
 func (c Case) answers(found Case, judged time.Time) bool {
-	if c.Outcome == Booked || c.Outcome == Assigned {
+	switch c.Outcome {
+	case Booked, Assigned, FoundConfirmed, FoundRejected:
 		return !c.UpdatedAt.Before(judged)
 	}
-	return c.Amount == 0 || size(found.Amount) <= size(c.Amount)
+	return c.Amount == 0 || found.Amount == 0 || (found.Amount > 0) == (c.Amount > 0) && size(found.Amount) <= size(c.Amount)
 }
 
 func size(k money.Kobo) money.Kobo { return max(k, -k) }

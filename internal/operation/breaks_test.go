@@ -8,6 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // raise calls Raise for a break of this amount, as if a bank's statement had just been compared
@@ -46,7 +47,6 @@ func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 		_, err := p.agree(first.ID, operation.Dismissed, "seen")
 		p.must(err)
 		is(p.raise(1400), 0, operation.Resolved, 1400)
-		is(p.raise(-900), 0, operation.Resolved, 1400)
 		second := p.raise(1500)
 		is(second, 1, operation.Open, 1500)
 		_, err = p.agree(second.ID, operation.Booked, "the price list")
@@ -72,4 +72,66 @@ func TestACaseWithoutAnAmountCoversAll(t *testing.T) {
 			t.Errorf("raised again: %+v", again)
 		}
 	})
+}
+
+// A difference in the other direction is another break, also if it is smaller: the bank took too much, and now too little.
+func TestADismissedBreakCoversOnlyItsDirection(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		first := p.raise(1400)
+		_, err := p.agree(first.ID, operation.Dismissed, "seen")
+		p.must(err)
+		if again := p.raise(0); again.ID != first.ID {
+			t.Errorf("no difference: %+v", again)
+		}
+		second := p.raise(-900)
+		if second.Turn != 1 || second.State != operation.Open || second.Amount != -900 {
+			t.Errorf("the other direction: %+v", second)
+		}
+		_, err = p.agree(second.ID, operation.Dismissed, "seen")
+		p.must(err)
+		if again := p.raise(-900); again.ID != second.ID {
+			t.Errorf("the same again: %+v", again)
+		}
+		if again := p.raise(-901); again.Turn != 2 {
+			t.Errorf("a larger one: %+v", again)
+		}
+	})
+}
+
+// If the decision of operators about a break moved money, a break that is found later is new, however small it is. A
+// comparison that read the ledger before the decision finds nothing new.
+func TestABreakAfterADecisionThatMovedMoneyIsNew(t *testing.T) {
+	for outcome, begin := range map[string]struct {
+		first provider.Answer
+		want  operation.State
+	}{
+		operation.FoundRejected:  {confirmed, operation.Reversed},
+		operation.FoundConfirmed: {silence, operation.Success},
+	} {
+		t.Run(outcome, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				p.kind.Returns = true
+				p.Handle("test", p.kind)
+				o := p.run(p.begin(), begin.first)
+				raise := func(judged time.Time) operation.Case {
+					c, err := p.Raise(t.Context(), operation.Case{
+						Company: p.company, Subject: o.ID, Reason: operation.FailedReversal, Detail: "a return", Amount: -price,
+					}, judged)
+					p.must(err)
+					return c
+				}
+				first := raise(p.clock.Now())
+				_, err := p.agree(first.ID, outcome, "the bank says so")
+				p.must(err)
+				p.stands(o, begin.want)
+				if again := raise(p.clock.Now().Add(-time.Minute)); again.ID != first.ID {
+					t.Errorf("a comparison with the ledger before the decision: %+v", again)
+				}
+				p.clock.Advance(time.Hour)
+				if again := raise(p.clock.Now()); again.Turn != 1 || again.State != operation.Open {
+					t.Errorf("a later break: %+v", again)
+				}
+			})
+		})
+	}
 }
