@@ -80,7 +80,7 @@ func (s *Service) knownNow(ctx context.Context, o Operation, a provider.Answer) 
 }
 
 // saysAs reports whether the provider has said nothing new between two reads of an operation. These are the values that outcomeUnit
-// compares.
+// compares if the operation was asked.
 func (o Operation) saysAs(earlier Operation) bool {
-	return o.Polls == earlier.Polls && o.Missing == earlier.Missing && o.ProviderReference == earlier.ProviderReference
+	return o.Polls == earlier.Polls && o.Missing == earlier.Missing && o.knowsAs(earlier)
 }

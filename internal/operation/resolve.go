@@ -41,18 +41,12 @@ func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 
 // heard writes the reply to a requery, and returns the time of the next requery.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
-	now, steady, gap, asked := s.clock.Now(), s.steady.Since(), s.gap(), o
+	now, steady, asked := s.clock.Now(), s.steady.Since(), o
 	a, err := s.held(ctx, o, o.ordered(a))
 	if err != nil {
 		return time.Time{}, err
 	}
-	if a.Missing {
-		o = o.missed(now, steady, gap)
-	} else {
-		o.Missing = 0
-	}
-	o.Polls++
-	o.AskedAt = now
+	o = o.polled(a, now, steady, s.gap())
 	if err := s.differs(ctx, o, a); err != nil {
 		return time.Time{}, err
 	}
@@ -74,20 +68,15 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		_, err := s.conclude(ctx, o, a, nil)
 		return time.Time{}, err
 	}
-	after := o.answered(a, now)
-	after.NextAt = after.nextPoll(now, steady, gap)
-	if apart := now.Add(unsentGap); a.Code == provider.CodeNotSent && !after.NextAt.IsZero() && after.NextAt.Before(apart) {
-		after.NextAt = apart
-	}
-	if after.NextAt.IsZero() {
-		if err := s.tooOld(ctx, o, a); err != nil {
-			return time.Time{}, err
-		}
-	}
+	var after Operation
 	if a.Missing {
-		after, err = s.writeAbsence(ctx, o, after, asked)
+		if after, err = s.undecided(ctx, o, a, now, steady); err == nil {
+			after, err = s.writeAbsence(ctx, o, after, asked)
+		}
 	} else {
-		after, err = s.write(ctx, o, after, nil)
+		after, err = s.write(ctx, asked, func(o Operation) (Operation, error) {
+			return s.undecided(ctx, o.polled(a, now, steady, s.gap()), a, now, steady)
+		}, nil)
 	}
 	if err == nil && after.Attempt != o.Attempt && a.Found { // the request has moved the operation meanwhile
 		err = s.Late(ctx, o.attempt(), a)
@@ -96,6 +85,32 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		return time.Time{}, err
 	}
 	return after.NextAt, nil
+}
+
+// polled returns the operation after a requery at now with this reply. Parameter gap is how far apart absences lie.
+func (o Operation) polled(a provider.Answer, now, steady time.Time, gap time.Duration) Operation {
+	if a.Missing {
+		o = o.missed(now, steady, gap)
+	} else {
+		o.Missing = 0
+	}
+	o.Polls++
+	o.AskedAt = now
+	return o
+}
+
+// undecided returns operation o with a reply without an outcome to a requery at now, and the time of the next
+// requery. If there is none, it opens a case first.
+func (s *Service) undecided(ctx context.Context, o Operation, a provider.Answer, now, steady time.Time) (Operation, error) {
+	after := o.answered(a, now)
+	after.NextAt = after.nextPoll(now, steady, s.gap())
+	if apart := now.Add(unsentGap); a.Code == provider.CodeNotSent && !after.NextAt.IsZero() && after.NextAt.Before(apart) {
+		after.NextAt = apart
+	}
+	if after.NextAt.IsZero() {
+		return after, s.tooOld(ctx, o, a)
+	}
+	return after, nil
 }
 
 // gap returns how far apart in true time the requeries lie whose reply "no such reference" counts.

@@ -13,7 +13,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
-	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -190,45 +189,6 @@ func (s *Service) RunOver(ctx context.Context, o Operation, call func(ctx contex
 	}
 }
 
-// heardFirst writes the provider's reply to the first call.
-func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
-	if answer.Outcome != provider.Unknown {
-		return s.heardDefinite(ctx, o, answer, extra)
-	}
-	after := o.answered(answer, s.clock.Now())
-	after.CalledUntil = after.UpdatedAt
-	after.NextAt = after.pollAt(0)
-	written, err := s.write(ctx, o, after, extra)
-	if err == nil {
-		err = job.Reschedule(ctx, s.db, o.Company, ResolveJob, o.ID, after.NextAt)
-	}
-	if err == nil && written.State == Pending {
-		err = s.differs(ctx, o, answer) // if it fails, the first requery opens the case
-	}
-	return written, err
-}
-
-// persistence is how long heardDefinite retries to write a definite reply.
-const persistence = 3 * time.Second
-
-// heardDefinite writes a definite reply. It tries again if the database connection breaks, because
-// the provider's next reply may contain less information. Each attempt requires that the operation
-// is still PENDING, so an outcome that an earlier attempt has committed stays.
-func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
-	after, err := s.conclude(ctx, o, answer, extra)
-	limit, cancel := context.WithTimeout(ctx, persistence)
-	defer cancel()
-	for pause := 50 * time.Millisecond; fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Unknown); pause *= 2 {
-		select {
-		case <-limit.Done():
-			return after, err
-		case <-time.After(pause):
-		}
-		after, err = s.conclude(ctx, o, answer, extra)
-	}
-	return after, err
-}
-
 // notSent is the reply in place of a call for which too little of the window is left.
 var notSent = provider.Answer{Outcome: provider.Rejected, Unstarted: true, Code: provider.CodeNotSent, Message: "The request was not sent in time"}
 
@@ -255,81 +215,6 @@ func (s *Service) call(ctx context.Context, o Operation, limit time.Duration, ca
 		}
 	}()
 	return call(ctx)
-}
-
-// conclude writes a definite outcome, and returns the operation.
-func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, extra Extra) (Operation, error) {
-	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
-}
-
-// write replaces the PENDING row of operation o with the operation in parameter after. The same
-// commit contains the effects of the new state.
-func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (Operation, error) {
-	u, err := s.replyUnit(ctx, o, after, nil)
-	if err != nil {
-		return o, err
-	}
-	if extra != nil {
-		extra(after, &u)
-	}
-	err = s.book.Commit(ctx, u)
-	r := ledger.Refused(err)
-	switch {
-	case err == nil:
-		after.Said = "" // the history has it
-		return after, nil
-	case r == nil || r.Reason != ledger.Moved:
-		return o, err
-	case r.Table == operations.Table:
-		now, err := s.overtaken(ctx, o, after)
-		if err == nil && extra != nil {
-			err = s.belated(ctx, now, extra)
-		}
-		return now, err
-	case extra != nil:
-		// A retry of the request has written the extra effects already. The outcome must still be
-		// written.
-		return s.write(ctx, o, after, nil)
-	}
-	return o, err
-}
-
-// replyUnit returns the unit that writes a reply, with its row of the history. See outcomeUnit for asked.
-func (s *Service) replyUnit(ctx context.Context, o, after Operation, asked *Operation) (ledger.Unit, error) {
-	u, err := s.outcomeUnit(ctx, after, asked)
-	if err == nil && (after.State == Pending || o.Outcome != "") {
-		u.Append(after.lastAnswer())
-	}
-	return u, err
-}
-
-// outcomeUnit returns the unit of step three. It has the operation's transition. For a final
-// state it also has the transfers out of clearing and the effects of the kind, and removes the
-// resolver's job. If asked is set, the ledger refuses the unit if the provider has said
-// something new since the operation was asked.
-func (s *Service) outcomeUnit(ctx context.Context, after Operation, asked *Operation) (ledger.Unit, error) {
-	u := ledger.For(after.Company)
-	t := u.Transition(operations.Record(after), string(Pending)).Expect("attempt", after.Attempt)
-	if asked != nil {
-		t.Expect("polls", asked.Polls).Expect("missing", asked.Missing).Expect("provider_reference", asked.ProviderReference)
-	}
-	if after.State == Pending {
-		return u, nil
-	}
-	after.endAttempt(&u)
-	if after.Known != nil {
-		after.Known.Effects(after, &u)
-	} else if err := s.kinds[after.Kind].Effects(ctx, after, &u); err != nil {
-		return u, err
-	}
-	if !after.NextAt.IsZero() { // it FAILED because the provider has no record of it
-		u.Append(job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt}.For(u.Company))
-	}
-	u.Remove(job.Row(u.Company, ResolveJob, after.ID))
-	u.Transfer(s.settle(after)...)
-	after.Charge = max(after.Charge, 0) + after.cost() - after.Amount
-	s.bookCharge(&u, after)
-	return u, nil
 }
 
 // belated writes the extra effects of a request, after the resolver or a notification has written
