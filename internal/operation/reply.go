@@ -13,9 +13,11 @@ import (
 // heardFirst writes the provider's reply to the first call.
 func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	if answer.Outcome != provider.Unknown {
-		return s.heardDefinite(ctx, o, answer, extra)
+		return s.persist(ctx, true, func() (Operation, error) { return s.conclude(ctx, o, answer, extra) })
 	}
-	after, err := s.write(ctx, o, func(o Operation) (Operation, error) { return o.called(answer, s.clock.Now()), nil }, extra)
+	after, err := s.persist(ctx, isTelling(answer), func() (Operation, error) {
+		return s.write(ctx, o, func(o Operation) (Operation, error) { return o.called(answer, s.clock.Now()), nil }, extra)
+	})
 	if err != nil || after.State != Pending {
 		return after, err
 	}
@@ -23,6 +25,12 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 		err = s.differs(ctx, o, answer) // if it fails, the first requery opens the case
 	}
 	return after, err
+}
+
+// isTelling reports whether a reply without an outcome says what the provider's next reply may not say again: that it
+// has the request, or a code for the customer. Without this, the reply "no such reference" could refund the operation.
+func isTelling(a provider.Answer) bool {
+	return a.Reference != "" || a.Token != "" || a.Meter.Text() != "" || a.Code == provider.CodeDuplicate
 }
 
 // called returns the operation after a first call that has ended now without an outcome. If another reply was written
@@ -34,23 +42,23 @@ func (o Operation) called(a provider.Answer, now time.Time) Operation {
 	return after
 }
 
-// persistence is how long heardDefinite retries to write a definite reply.
+// persistence is how long persist retries to write a reply.
 const persistence = 3 * time.Second
 
-// heardDefinite writes a definite reply. It tries again if the database connection breaks, because
-// the provider's next reply may contain less information. Each attempt requires that the operation
-// is still PENDING, so an outcome that an earlier attempt has committed stays.
-func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
-	after, err := s.conclude(ctx, o, answer, extra)
+// persist writes a reply to a first call. If the reply must not be lost, persist tries again if the database
+// connection breaks, because the provider's next reply may contain less information. Each attempt requires
+// that the operation is still PENDING, so an outcome that an earlier attempt has committed stays.
+func (s *Service) persist(ctx context.Context, must bool, write func() (Operation, error)) (Operation, error) {
+	after, err := write()
 	limit, cancel := context.WithTimeout(ctx, persistence)
 	defer cancel()
-	for pause := 50 * time.Millisecond; fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Unknown); pause *= 2 {
+	for pause := 50 * time.Millisecond; must && (fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Unknown)); pause *= 2 {
 		select {
 		case <-limit.Done():
 			return after, err
 		case <-time.After(pause):
 		}
-		after, err = s.conclude(ctx, o, answer, extra)
+		after, err = write()
 	}
 	return after, err
 }

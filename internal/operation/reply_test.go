@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -105,4 +107,43 @@ func TestAnIdHeardDuringTheFirstCallCounts(t *testing.T) {
 			t.Errorf("cases: %+v", cases)
 		}
 	})
+}
+
+// A reply that has no outcome, but an id or the word that the reference was used before, is written as soon as the
+// database is back. Otherwise the reply "no such reference" would refund the operation.
+func TestATellingReplyWaitsForTheDatabase(t *testing.T) {
+	for name, c := range map[string]struct {
+		say   provider.Answer
+		tries int
+	}{
+		"an id": {provider.Answer{Code: "queued", Reference: "theirs"}, 2}, "a duplicate": {provider.Answer{Code: provider.CodeDuplicate}, 2},
+		"nothing": {silence, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				if p.db.Dialect() == db.SQLite {
+					return // no trigger of SQLite can say that the disk is full
+				}
+				change := func(statement string) {
+					_, err := p.db.Exec(t.Context(), statement)
+					p.must(err)
+				}
+				change(`CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100'', MESSAGE = ''the disk is full''; END'`)
+				change(`CREATE TRIGGER no_room BEFORE INSERT ON operation_answer FOR EACH ROW EXECUTE FUNCTION no_room()`)
+				o, tries := p.begin(), 0
+				_, err := p.Run(t.Context(), o, func(context.Context) provider.Answer { return c.say }, func(operation.Operation, *ledger.Unit) {
+					if tries++; tries == 2 {
+						change(`DROP TRIGGER no_room ON operation_answer`)
+					}
+				})
+				if tries != c.tries || (err == nil) != (c.tries == 2) {
+					t.Errorf("%d tries, %v", tries, err)
+				}
+				now := p.stands(o, operation.Pending)
+				if c.tries == 2 && (now.Code != c.say.Code || now.ProviderReference != c.say.Reference) {
+					t.Errorf("written: %+v", now)
+				}
+			})
+		})
+	}
 }
