@@ -50,6 +50,15 @@ func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, er
 	return s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.answers(c, judged) })
 }
 
+// RaiseAmount opens a case because a bank reports another amount than the order's. The caller sets the
+// company, subject, reason, detail and amount in c. RaiseAmount opens no case if the latest case about
+// the same operation is open, or is about the same amount, whatever operators have decided about it.
+// Cases of earlier releases have no amount, but the same detail.
+func (s *Service) RaiseAmount(ctx context.Context, c Case) error {
+	_, err := s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.Amount == c.Amount || last.Detail == c.Detail })
+	return err
+}
+
 // answers reports whether the resolved case c covers the break in parameter found. If the decision of
 // operators moved money, the ledger has the amount, and a break found later is new. Such a case covers a
 // break only if the comparison read the ledger before the decision. A dismissed case covers the break as

@@ -135,3 +135,34 @@ func TestABreakAfterADecisionThatMovedMoneyIsNew(t *testing.T) {
 		})
 	}
 }
+
+// Each other amount that a bank reports about an operation is a case of its own. The same amount again is not,
+// whatever operators have decided.
+func TestEachAmountIsRaisedOnce(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		raise := func(detail string, amount int64, want int) {
+			t.Helper()
+			p.must(p.RaiseAmount(t.Context(), operation.Case{
+				Company: p.company, Subject: "o1", Reason: operation.AmountDiffers, Detail: detail, Amount: money.Kobo(amount),
+			}))
+			if open := p.open(); len(open) != want {
+				t.Fatalf("%s: open %+v", detail, open)
+			}
+		}
+		dismiss := func() {
+			_, err := p.agree(p.open()[0].ID, operation.Dismissed, "seen")
+			p.must(err)
+		}
+		p.must(p.OpenCase(t.Context(), p.company, "o1", operation.AmountDiffers, "it paid 10")) // by an earlier release
+		raise("it paid 20", -80, 1)                                                             // the open case stays
+		dismiss()
+		raise("it paid 10", -90, 0)
+		raise("it paid 20", -80, 1)
+		raise("it paid 20", -80, 1)
+		dismiss()
+		raise("it paid 20", -80, 0)
+		raise("it paid 99", -1, 1)
+		dismiss()
+		raise("it paid 120", 20, 1)
+	})
+}

@@ -1,12 +1,14 @@
 package payout_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -28,6 +30,16 @@ func (w *world) cases() []operation.Case {
 	cases, _, err := w.operations.Cases(w.t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 	must(w.t, err)
 	return cases
+}
+
+// dismiss makes two operators dismiss the only open case.
+func (w *world) dismiss() {
+	w.t.Helper()
+	for _, name := range []string{"ada", "bob"} {
+		by := operator.Local(name)
+		_, err := w.operations.ResolveCase(w.t.Context(), w.cases()[0].ID, operation.Finding{Outcome: operation.Dismissed}, "seen", by.Name, by.Note)
+		must(w.t, err)
+	}
 }
 
 // A bank accepts a payout without a session, and later does not find our reference. It may pay all the same, so nothing
@@ -79,5 +91,61 @@ func TestASessionStays(t *testing.T) {
 			t.Errorf("in the end: %+v", now)
 		}
 		w.events(p.Reference)
+	})
+}
+
+// A bank that reports another amount than the order's makes a case with the difference. A repeated notice makes none,
+// and another amount makes one more, also after operators have dismissed the case before.
+func TestEachOtherAmountIsACase(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		p := w.sent(100*money.Naira, operation.Success)
+		told := func(amount money.Kobo) []operation.Case {
+			t.Helper()
+			other := yes
+			other.Amount = amount
+			w.bank.says(yes, other)
+			for range 3 {
+				must(t, w.Notified(t.Context(), p.Reference))
+			}
+			return w.cases()
+		}
+		for turn, amount := range []money.Kobo{10 * money.Naira, 99_99, 100_01, 250_00} {
+			cases := told(amount)
+			if len(cases) != 1 || cases[0].Reason != operation.AmountDiffers || cases[0].Subject != p.Reference || cases[0].Turn != int64(turn) ||
+				cases[0].Amount != amount-100*money.Naira {
+				t.Fatalf("after %s: %+v", amount, cases)
+			}
+			w.dismiss()
+			if cases := told(amount); len(cases) != 0 {
+				t.Errorf("%s again: %+v", amount, cases)
+			}
+		}
+		if cases := told(100 * money.Naira); len(cases) != 0 {
+			t.Errorf("the amount of the order: %+v", cases)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 900 * money.Naira, "provider/bank": -900 * money.Naira})
+	})
+}
+
+// A case of an earlier release has no amount. It covers what its detail says, and no other amount.
+func TestAnAmountCaseOfAnEarlierReleaseIsNotRepeated(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		p := w.sent(100*money.Naira, operation.Success)
+		detail := fmt.Sprintf("the payout is of %s; bank says that it paid %s", 100*money.Naira, 10*money.Naira)
+		must(t, w.operations.OpenCase(t.Context(), w.company, p.Reference, operation.AmountDiffers, detail))
+		w.dismiss()
+		other := yes
+		other.Amount = 10 * money.Naira
+		w.bank.says(yes, other)
+		must(t, w.Notified(t.Context(), p.Reference))
+		if cases := w.cases(); len(cases) != 0 {
+			t.Errorf("the same amount: %+v", cases)
+		}
+		other.Amount = 11 * money.Naira
+		w.bank.says(yes, other)
+		must(t, w.Notified(t.Context(), p.Reference))
+		if cases := w.cases(); len(cases) != 1 || cases[0].Amount != -89*money.Naira {
+			t.Errorf("another amount: %+v", cases)
+		}
 	})
 }

@@ -153,7 +153,9 @@ func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.T
 	a.Reference = cmp.Or(t.SessionID, a.Reference)
 	if a.Outcome == provider.Confirmed && t.Amount > 0 && t.Amount != o.Amount && t.Amount != o.Amount+a.Charge {
 		detail := fmt.Sprintf("the payout is of %s; %s says that it paid %s", o.Amount, o.Provider, t.Amount)
-		if err := s.Operations.OpenCase(ctx, o.Company, o.ID, operation.AmountDiffers, detail); err != nil {
+		if err := s.Operations.RaiseAmount(ctx, operation.Case{
+			Company: o.Company, Subject: o.ID, Reason: operation.AmountDiffers, Detail: detail, Amount: t.Amount - o.Amount,
+		}); err != nil {
 			s.Log.Error("a case was not opened", "company", o.Company, "operation", o.ID, "detail", detail, "error", err)
 		}
 	}
