@@ -45,6 +45,22 @@ func digest(from string, texts []string) []byte {
 // Above is above all identifiers, also in a database whose collation is not C. Many collations put signs below digits.
 const Above = "z"
 
+// After returns a new identifier that sorts after the identifier last, also if the clock was ahead when last was
+// made. It sorts after every other text, too, but is then no identifier.
+func After(last string) string {
+	next := New()
+	if next > last {
+		return next
+	}
+	if IsNew(last) {
+		if ms, err := strconv.ParseUint(last[:8]+last[9:13], 16, 48); err == nil && ms < 1<<48-1 {
+			at := fmt.Sprintf("%012x", ms+1) // the first 48 bits are the time
+			return at[:8] + "-" + at[8:] + next[13:]
+		}
+	}
+	return last + "0"
+}
+
 // Numbered returns an identifier that contains a number of at most 44 bits, so its row can be found
 // by the number. It has the form of a UUID (version 8) and begins with "f", unlike those of New. The
 // parameter from is an identifier that New has made, whose random part is used.

@@ -16,6 +16,24 @@ func TestNewIsOrderedAndUnique(t *testing.T) {
 	}
 }
 
+// An identifier follows after one that was made while the clock was ahead, and after any text.
+func TestAfter(t *testing.T) {
+	ahead, last := Numbered(New(), 1), "ffffffff-ffff-7fff-bfff-ffffffffffff"
+	for _, from := range []string{"", New(), ahead, "7fffffff-ffff-7abc-8abc-abcdefabcdef", "0fffffff-0000-7abc-8abc-abcdefabcdef", last, "z"} {
+		first := After(from)
+		second := After(first)
+		if first <= from || second <= first {
+			t.Errorf("%q, %q and %q are not in order", from, first, second)
+		}
+		if from != last && from != "z" && (!IsNew(first) || !IsNew(second)) {
+			t.Errorf("after %q: %q and %q", from, first, second)
+		}
+	}
+	if now := New(); After(now)[:8] != New()[:8] {
+		t.Error("the time is not that of now")
+	}
+}
+
 func TestCuid(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {

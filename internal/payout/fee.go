@@ -147,13 +147,28 @@ func (s Schedule) told(company string) feesChanged {
 }
 
 // SetFees replaces a company's fee schedule from now on. With an empty schedule, the company
-// pays no fees.
+// pays no fees. The schedule is in force immediately, also if the clock was ahead when the schedule
+// before was set. Of two schedules that are set at once, the later commit is in force.
 func (s *Service) SetFees(ctx context.Context, by operator.Operator, company string, schedule Schedule) error {
 	if err := schedule.Check(); err != nil {
 		return err
 	}
-	now, version := s.Clock.Now(), id.New()
-	u := ledger.For(company)
+	for {
+		last, changes, err := s.lastFees(ctx, company)
+		if err != nil {
+			return err
+		}
+		err = s.setFees(ctx, by, company, id.After(last), schedule, changes)
+		if !isOvertaken(err, feesSet) {
+			return explain(err)
+		}
+	}
+}
+
+// setFees commits a schedule, if the company's schedule has been changed this often before.
+func (s *Service) setFees(ctx context.Context, by operator.Operator, company, version string, schedule Schedule, changes int64) error {
+	now, u := s.Clock.Now(), ledger.For(company)
+	u.Count(feesSet, 1, changes+1)
 	by.Audit(&u, "payout.fees", version, map[string]string{"bands": schedule.String()}, now)
 	event.Emit(&u, event.FeesChanged, schedule.told(company))
 	if len(schedule) == 0 {
@@ -162,7 +177,7 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	for _, b := range schedule {
 		u.Append(fees.Record(feeRow{company, version, b, now}))
 	}
-	return explain(s.Book.Commit(ctx, u))
+	return s.Book.Commit(ctx, u)
 }
 
 // Fees returns the company's fee schedule that is now in force.

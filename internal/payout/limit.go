@@ -37,7 +37,9 @@ func (l Limit) Check() error {
 }
 
 // SetLimit sets the daily limit of a company (settlementID 0) or of one settlement account.
-// Today's earlier payouts count towards the new limit.
+// Today's earlier payouts count towards the new limit. The limit is in force immediately, also if the
+// clock was ahead when the limit before was set. Of two limits that are set at once, the later commit
+// is in force.
 func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
 	if err := l.Check(); err != nil {
 		return err
@@ -47,18 +49,32 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 			return err
 		}
 	}
-	version := id.New()
-	l.Since = s.Clock.Now()
-	u := ledger.For(company)
-	u.Append(limits.Record(limitRow{company, settlementID, version, l}))
-	by.Audit(&u, "payout.limit", strconv.FormatInt(settlementID, 10), map[string]string{
-		"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10), "version": version,
-	}, l.Since)
+	for {
+		last, changes, err := s.lastLimit(ctx, company, settlementID)
+		if err != nil {
+			return err
+		}
+		err = s.setLimit(ctx, by, limitRow{company, settlementID, id.After(last), l}, changes)
+		if !isOvertaken(err, limitSet(settlementID)) {
+			return explain(err)
+		}
+	}
+}
+
+// setLimit commits a limit, if the company's limit has been changed this often before.
+func (s *Service) setLimit(ctx context.Context, by operator.Operator, row limitRow, changes int64) error {
+	row.Since = s.Clock.Now()
+	u := ledger.For(row.Company)
+	u.Count(limitSet(row.SettlementID), 1, changes+1)
+	u.Append(limits.Record(row))
+	by.Audit(&u, "payout.limit", strconv.FormatInt(row.SettlementID, 10), map[string]string{
+		"amount": row.Amount.Decimal(), "payouts": strconv.FormatInt(row.Payouts, 10), "version": row.Version,
+	}, row.Since)
 	event.Emit(&u, event.LimitsChanged, event.Limit{
-		CompanyID: company, Limit: "payout", Per: "day",
-		SettlementID: wire.Number(settlementID), Amount: wire.Optional(l.Amount), Count: wire.Number(l.Payouts),
+		CompanyID: row.Company, Limit: "payout", Per: "day",
+		SettlementID: wire.Number(row.SettlementID), Amount: wire.Optional(row.Amount), Count: wire.Number(row.Payouts),
 	})
-	return explain(s.Book.Commit(ctx, u))
+	return s.Book.Commit(ctx, u)
 }
 
 // Use is a limit and the part of the limit that today's payouts have used.

@@ -3,10 +3,12 @@ package payout
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -35,6 +37,36 @@ type payoutRow struct {
 	CreatedAt time.Time `db:"created_at"`
 	// SettlementID is 0 in rows from before schema 97. The verification has it in every case.
 	SettlementID int64 `db:"settlement_id"`
+}
+
+// The counters of the changes of a company's fees and of its limits. Each change counts one. If somebody else has made a
+// change since the highest version was read, the ledger refuses the commit (ledger.Over).
+const feesSet = "set/fees"
+
+func limitSet(settlementID int64) string { return "set/limit/" + strconv.FormatInt(settlementID, 10) }
+
+// lastFees returns the highest version of the company's fee schedules, and how often they were changed. The count is
+// read first, so that it is never newer than the version.
+func (s *Service) lastFees(ctx context.Context, company string) (version string, changes int64, err error) {
+	if changes, err = s.Book.Last(ctx, company, feesSet); err == nil {
+		version, err = db.One(ctx, s.DB, db.Value[string], `SELECT coalesce(max(version), '') FROM payout_fee WHERE company_id = $1`, company)
+	}
+	return version, changes, err
+}
+
+// lastLimit returns the same for the limits of a company (settlementID 0) or of a settlement account.
+func (s *Service) lastLimit(ctx context.Context, company string, settlementID int64) (version string, changes int64, err error) {
+	if changes, err = s.Book.Last(ctx, company, ledger.Next(limitSet(settlementID))); err == nil {
+		version, err = db.One(ctx, s.DB, db.Value[string], `SELECT coalesce(max(version), '') FROM payout_limit
+			WHERE company_id = $1 AND settlement_id = $2`, company, settlementID)
+	}
+	return version, changes, err
+}
+
+// isOvertaken reports whether the ledger has refused a change because of another change (feesSet, limitSet).
+func isOvertaken(err error, counter string) bool {
+	r := ledger.Refused(err)
+	return r != nil && r.Reason == ledger.Over && r.Count.Name == counter
 }
 
 // feeRow is a band of a schedule. The schedule with the highest version is in force.

@@ -63,6 +63,10 @@ func (k Kind) counter(at time.Time) string {
 	return counters + string(k) + "/" + at.In(clock.Lagos).Format(time.DateOnly)
 }
 
+// changes returns the name of the counter of the changes of a company's quota. If somebody else has changed the quota since
+// the highest version was read, the ledger refuses the commit (ledger.Over).
+func (k Kind) changes() string { return "set/quota/" + string(k) }
+
 // Count makes a unit count one more object of a kind. The unit counts even if there is no quota. So
 // a quota that is set at noon includes the whole day.
 func Count(ctx context.Context, q db.Querier, u *ledger.Unit, k Kind, at time.Time) error {
@@ -153,21 +157,35 @@ func Check(k Kind, most int64) error {
 }
 
 // Set gives a company a new quota, which is in force immediately. The quota counts what
-// the company created earlier today. 0 means no limit.
+// the company created earlier today. 0 means no limit. The quota is in force also if the clock was
+// ahead when the quota before was set. Of two quotas that are set at once, the later commit is in force.
 func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, most int64) error {
 	if err := Check(k, most); err != nil {
 		return err
 	}
-	now, version := s.clock.Now(), id.New()
-	u := ledger.For(company)
-	u.Append(quotas.Record(row{company, k, version, most, now}))
-	by.Audit(&u, "company.quota", string(k), map[string]string{"most": strconv.FormatInt(most, 10), "version": version}, now)
-	event.Emit(&u, event.LimitsChanged, event.Limit{CompanyID: company, Limit: string(k), Per: "day", Count: wire.Number(most)})
-	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.NoCompany) {
-		return fault.New(fault.Missing, "Company not found")
+	for {
+		last, changes, err := s.last(ctx, company, k)
+		if err != nil {
+			return err
+		}
+		err = s.set(ctx, by, row{company, k, id.After(last), most, s.clock.Now()}, changes)
+		switch r := ledger.Refused(err); {
+		case r != nil && r.Reason == ledger.NoCompany:
+			return fault.New(fault.Missing, "Company not found")
+		case r == nil || r.Reason != ledger.Over || r.Count.Name != k.changes():
+			return err
+		}
 	}
-	return err
+}
+
+// set commits a quota, if the company's quota of that kind has been changed this often before.
+func (s *Service) set(ctx context.Context, by Actor, to row, changes int64) error {
+	u := ledger.For(to.Company)
+	u.Count(to.Kind.changes(), 1, changes+1)
+	u.Append(quotas.Record(to))
+	by.Audit(&u, "company.quota", string(to.Kind), map[string]string{"most": strconv.FormatInt(to.Most, 10), "version": to.Version}, to.CreatedAt)
+	event.Emit(&u, event.LimitsChanged, event.Limit{CompanyID: to.Company, Limit: string(to.Kind), Per: "day", Count: wire.Number(to.Most)})
+	return s.book.Commit(ctx, u)
 }
 
 // Uses returns a company's quotas and how much of them is used on this day in Lagos.

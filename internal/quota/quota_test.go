@@ -2,6 +2,8 @@ package quota_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -204,6 +207,43 @@ func TestOtherErrorsStayUnchanged(t *testing.T) {
 			if got := quota.Reached(err, now); got != err {
 				t.Errorf("%v became %v", err, got)
 			}
+		}
+	})
+}
+
+// A quota that is set after the clock was corrected is in force, each time, although the one before was set while the clock
+// was ahead. Of several that are set at once, the last commit is in force.
+func TestTheLastQuotaIsInForceWhateverTheClock(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		most := func() int64 {
+			_, uses := w.uses("c1")
+			return uses[quota.OTP].Most
+		}
+		w.set("c1", quota.OTP, 1)
+		_, err := w.db.Exec(t.Context(), `UPDATE quota SET version = '7fffffff-ffff-7abc-8abc-abcdefabcdef' WHERE company_id = 'c1'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := int64(2); n < 5; n++ {
+			if w.set("c1", quota.OTP, n); most() != n {
+				t.Errorf("the quota is %d, want %d", most(), n)
+			}
+		}
+		var all sync.WaitGroup
+		for n := range int64(20) {
+			all.Go(func() {
+				if err := w.Set(t.Context(), me, "c1", quota.OTP, 100+n); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		events, _, err := event.NewService(w.db, w.book).Feed(t.Context(), "c1", 0, 1000, 0)
+		if err != nil || len(events) != 24 {
+			t.Fatalf("%d events, %v", len(events), err)
+		}
+		if last, want := string(events[23].Data), fmt.Sprintf(`"count":%d}`, most()); !strings.HasSuffix(last, want) {
+			t.Errorf("the last event is %s; want %s", last, want)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 var quotas = db.Declare[row]("quota")
@@ -16,6 +17,16 @@ type row struct {
 	Version   string    `db:"version,key"`
 	Most      int64     `db:"most"`
 	CreatedAt time.Time `db:"created_at"`
+}
+
+// last returns the highest version of a quota, and how often the quota was changed. The count is read first, so that it is
+// never newer than the version.
+func (s *Service) last(ctx context.Context, company string, k Kind) (version string, changes int64, err error) {
+	if changes, err = s.book.Last(ctx, company, ledger.Next(k.changes())); err == nil {
+		version, err = db.One(ctx, s.db, db.Value[string], `SELECT coalesce(max(version), '') FROM quota
+			WHERE company_id = $1 AND kind = $2`, company, string(k))
+	}
+	return version, changes, err
 }
 
 func findLimit(ctx context.Context, q db.Querier, company string, k Kind) (Limit, error) {
