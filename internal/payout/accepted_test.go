@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -147,5 +148,29 @@ func TestAnAmountCaseOfAnEarlierReleaseIsNotRepeated(t *testing.T) {
 		if cases := w.cases(); len(cases) != 1 || cases[0].Amount != -89*money.Naira {
 			t.Errorf("another amount: %+v", cases)
 		}
+	})
+}
+
+// A notice of a FAILED payout may say that the bank has carried it out after all. If the bank does not answer the
+// question, the caller tries again. If the bank has no such reference, that is an answer.
+func TestANoticeOfAFailedPayoutIsAskedAboutUntilTheBankAnswers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bank.says(no, no)
+		p := w.sent(100*money.Naira, operation.Failed)
+		for _, c := range []struct {
+			says  provider.TransferAnswer
+			away  bool
+			cases int
+		}{{silence, true, 0}, {accepted, true, 0}, {unseen, false, 0}, {no, false, 0}, {yes, false, 1}} {
+			w.bank.says(no, c.says)
+			err := w.Notified(t.Context(), p.Reference)
+			if fault.Is(err, fault.Unavailable) != c.away || !c.away && err != nil {
+				t.Errorf("%+v: %v", c.says, err)
+			}
+			if cases := w.cases(); len(cases) != c.cases || c.cases == 1 && cases[0].Reason != operation.Contradiction {
+				t.Errorf("%+v: cases %+v", c.says, cases)
+			}
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
 	})
 }

@@ -206,7 +206,8 @@ func (s *Service) complete(ctx context.Context, o operation.Operation) (Payout, 
 //
 // Notified returns a fault of kind Missing if the payout does not exist. It returns a fault of
 // kind Unavailable if the bank does not reply. The caller must then try again, because no job
-// asks about a payout after its success.
+// asks about a payout after its success or its rejection. If the payout FAILED, the reply "no such
+// reference" says nothing new, and ends the questions.
 func (s *Service) Notified(ctx context.Context, reference string) error {
 	company, err := s.owner(ctx, reference)
 	if errors.Is(err, db.ErrNone) {
@@ -220,7 +221,7 @@ func (s *Service) Notified(ctx context.Context, reference string) error {
 		return err
 	}
 	said := s.ask(ctx, o)
-	if o.State == Success && said.Outcome == provider.Unknown {
+	if said.Outcome == provider.Unknown && (o.State == Success || o.State == Failed && !said.Missing) {
 		return errBankAway
 	}
 	_, err = s.Operations.Notified(ctx, company, reference, s.heard(ctx, o, said))
