@@ -76,7 +76,7 @@ type Call struct {
 type Reply struct {
 	Status int    // the HTTP status; 0 if no status was read
 	Body   []byte // as Storable returns it
-	Object any // the decoded Body, for a plug that needs it several times; nil until the plug sets it
+	Object any    // the decoded Body, for a plug that needs it several times; nil until the plug sets it
 	// Trouble is empty if the whole response was read. In that case the plug derives the outcome
 	// from Status and Body. Trouble is CodeNotSent if the request was not sent. With any other code
 	// it is unknown whether the provider carried the request out.
