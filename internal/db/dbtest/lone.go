@@ -75,11 +75,15 @@ func (l *Lone) AwaitWaiting() {
 	l.until(func() bool { return l.Waiting() > 0 })
 }
 
-// Cancel waits until a COMMIT waits for the standby, and then ends that wait, as an operator can.
+// Cancel waits until a COMMIT waits for the standby, and then ends that wait, as an operator can. It returns when the
+// transaction has ended, so its rows are to be seen.
 func (l *Lone) Cancel() {
 	l.t.Helper()
 	l.AwaitWaiting()
+	now := l.Count("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 	l.Do("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	earlier := fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND application_name <> 'probe' AND query_start < to_timestamp(%d / 1000000.0)", now)
+	l.until(func() bool { return l.Count(earlier) == 0 })
 }
 
 // EndWaits ends every COMMIT that waits for the standby, like a restart of the server. The callers
