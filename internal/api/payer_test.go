@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -52,7 +53,7 @@ func (p *payer) Transfer(ctx context.Context, t provider.TransferOrder) provider
 
 func (p *payer) done(reference string) provider.TransferAnswer {
 	return provider.TransferAnswer{
-		Answer: provider.Answer{Outcome: provider.Confirmed, Charge: 1075, Code: "00", Message: "Approved"}, SessionID: "090286" + reference[:12],
+		Answer: provider.Answer{Outcome: provider.Confirmed, Charge: 1075, Code: "00", Message: "Approved"}, SessionID: sessionFor(reference),
 	}
 }
 
@@ -63,4 +64,15 @@ func (p *payer) RequeryTransfer(_ context.Context, reference string) provider.Tr
 		return provider.TransferAnswer{Answer: provider.Answer{Missing: true, Code: "25", Message: "No such reference"}}
 	}
 	return p.done(reference)
+}
+
+// sessionFor returns a session ID of 30 digits that follows from a reference.
+func sessionFor(reference string) string {
+	digits := strings.Map(func(c rune) rune {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		return c
+	}, reference)
+	return ("090286" + digits + strings.Repeat("0", 30))[:30]
 }

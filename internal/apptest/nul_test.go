@@ -39,7 +39,7 @@ func TestATextThatNoDatabaseStoresHoldsNothingBack(t *testing.T) {
 			if pay == bankDown {
 				p.Advance(time.Minute)
 			}
-			if got := status(p.Client, id); got.Status != "SUCCESS" || got.SessionID == nil || !strings.HasPrefix(*got.SessionID, "s\uFFFD") {
+			if got := status(p.Client, id); got.Status != "SUCCESS" || got.SessionID != nil { // such a text is no session ID
 				t.Errorf("the payout: %+v", got)
 			}
 		}
