@@ -218,8 +218,8 @@ func (t *liteTx) commit(ctx context.Context) error {
 
 // liteCommitError turns the error of a COMMIT into ErrUncommitted if the disk failed during the
 // COMMIT. After a crash, such a transaction may or may not be in the database: the write-ahead log may
-// have it whole, although no reader sees it now. It is out only after a later commit, which is written over it. After any other
-// error the COMMIT was definitely refused.
+// have it whole, although no reader sees it now. Only a later commit, which overwrites it there, rules
+// that out. After any other error the COMMIT was definitely refused.
 func liteCommitError(err error) error {
 	var e *driver.Error
 	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_IOERR {
