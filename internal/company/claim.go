@@ -217,11 +217,10 @@ func (r tokenRow) use(u *ledger.Unit, now time.Time) {
 
 // explain turns the ledger's refusal of a unit that uses the token into a fault.
 func (p purpose) explain(err error) error {
-	r := ledger.Refused(err)
 	switch {
 	case ledger.Is(err, ledger.Moved, tokens.Table):
 		return p.refuse("was used already")
-	case r != nil && r.Reason == ledger.Over && r.Count.Name == string(purposes[p].sequence):
+	case ledger.IsOver(err, string(purposes[p].sequence)):
 		return p.refuse("was replaced")
 	}
 	return explain(err)

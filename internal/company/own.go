@@ -181,11 +181,10 @@ func (s *Service) repeated(ctx context.Context, by Access, act func(issued int64
 			return errBadAccess
 		}
 		refusal, err := act(issued, all)
-		r := ledger.Refused(err)
 		switch {
 		case ledger.Is(err, ledger.Moved, keys.Table, rules.Table, companies.Table):
-		case r != nil && r.Reason == ledger.Over && r.Count.Name == ownKeys:
-		case r != nil && r.Reason == ledger.Over:
+		case ledger.IsOver(err, ownKeys):
+		case ledger.Is(err, ledger.Over):
 			return errNewKeys
 		case err != nil:
 			return explain(err)

@@ -196,8 +196,7 @@ func ExpectCredentials(u *ledger.Unit, n int64) { u.Count(credentials, 0, n) }
 
 // IsVoid reports whether err is the ledger's refusal of a unit because of ExpectCredentials.
 func IsVoid(err error) bool {
-	r := ledger.Refused(err)
-	return r != nil && r.Reason == ledger.Over && r.Count.Name == credentials
+	return ledger.IsOver(err, credentials)
 }
 
 // MayUsePIN returns an error if the company's PIN is locked. Permissions that were given with the

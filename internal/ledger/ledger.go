@@ -88,6 +88,11 @@ func Is(err error, why Reason, of ...*db.Table) bool {
 	})
 }
 
+// IsOver reports whether err is the refusal of a unit whose count would exceed the limit of this counter.
+func IsOver(err error, counter string) bool {
+	return Is(err, Over) && Refused(err).Count.Name == counter
+}
+
 // Except returns err, or nil if err is a refusal with the given reason.
 func Except(err error, why Reason) error {
 	if Is(err, why) {

@@ -147,6 +147,5 @@ func (o Operator) After(acts int64) Operator {
 
 // IsOvertaken reports whether err is the ledger's refusal of an act because of After.
 func IsOvertaken(err error) bool {
-	r := ledger.Refused(err)
-	return r != nil && r.Reason == ledger.Over && r.Count.Name == actsOf
+	return ledger.IsOver(err, actsOf)
 }

@@ -147,8 +147,8 @@ func (s Schedule) told(company string) feesChanged {
 }
 
 // SetFees replaces a company's fee schedule from now on. With an empty schedule, the company
-// pays no fees. The schedule is in force immediately, also if the clock was ahead when the schedule
-// before was set. Of two schedules that are set at once, the later commit is in force.
+// pays no fees. The schedule is in force immediately, also if the clock was ahead when the earlier
+// schedule was set. If two are set at once, the later commit is in force.
 func (s *Service) SetFees(ctx context.Context, by operator.Operator, company string, schedule Schedule) error {
 	if err := schedule.Check(); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 			return err
 		}
 		err = s.setFees(ctx, by, company, id.After(last), schedule, changes)
-		if !isOvertaken(err, feesSet) {
+		if !ledger.IsOver(err, feesSet) {
 			return explain(err)
 		}
 	}

@@ -38,8 +38,7 @@ func (l Limit) Check() error {
 
 // SetLimit sets the daily limit of a company (settlementID 0) or of one settlement account.
 // Today's earlier payouts count towards the new limit. The limit is in force immediately, also if the
-// clock was ahead when the limit before was set. Of two limits that are set at once, the later commit
-// is in force.
+// clock was ahead when the earlier limit was set. If two are set at once, the later commit is in force.
 func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
 	if err := l.Check(); err != nil {
 		return err
@@ -55,7 +54,7 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 			return err
 		}
 		err = s.setLimit(ctx, by, limitRow{company, settlementID, id.After(last), l}, changes)
-		if !isOvertaken(err, limitSet(settlementID)) {
+		if !ledger.IsOver(err, limitSet(settlementID)) {
 			return explain(err)
 		}
 	}

@@ -63,12 +63,6 @@ func (s *Service) lastLimit(ctx context.Context, company string, settlementID in
 	return version, changes, err
 }
 
-// isOvertaken reports whether the ledger has refused a change because of another change (feesSet, limitSet).
-func isOvertaken(err error, counter string) bool {
-	r := ledger.Refused(err)
-	return r != nil && r.Reason == ledger.Over && r.Count.Name == counter
-}
-
 // feeRow is a band of a schedule. The schedule with the highest version is in force.
 type feeRow struct {
 	Company string `db:"company_id,key"`

@@ -158,7 +158,7 @@ func Check(k Kind, most int64) error {
 
 // Set gives a company a new quota, which is in force immediately. The quota counts what
 // the company created earlier today. 0 means no limit. The quota is in force also if the clock was
-// ahead when the quota before was set. Of two quotas that are set at once, the later commit is in force.
+// ahead when the earlier quota was set. If two are set at once, the later commit is in force.
 func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, most int64) error {
 	if err := Check(k, most); err != nil {
 		return err
@@ -169,10 +169,10 @@ func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, mos
 			return err
 		}
 		err = s.set(ctx, by, row{company, k, id.After(last), most, s.clock.Now()}, changes)
-		switch r := ledger.Refused(err); {
-		case r != nil && r.Reason == ledger.NoCompany:
+		switch {
+		case ledger.Is(err, ledger.NoCompany):
 			return fault.New(fault.Missing, "Company not found")
-		case r == nil || r.Reason != ledger.Over || r.Count.Name != k.changes():
+		case !ledger.IsOver(err, k.changes()):
 			return err
 		}
 	}
