@@ -59,7 +59,7 @@ func (s *Service) Begin(ctx context.Context, shut Close) error {
 	s.shut = shut
 	if s.path == "" {
 		s.log.Warn("epoch_file is not set: an old copy of the database will not be noticed")
-		_, err := s.meet(ctx, Mark{}, shut)
+		_, err := s.meet(ctx, Mark{})
 		return err
 	}
 	// The file is read before the database, because other programs may raise the epoch in between.
@@ -68,7 +68,7 @@ func (s *Service) Begin(ctx context.Context, shut Close) error {
 	if err != nil {
 		return err
 	}
-	now, err := s.meet(ctx, seen, shut)
+	now, err := s.meet(ctx, seen)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Service) Begin(ctx context.Context, shut Close) error {
 
 // meet compares the database with the mark of the file, and raises the epoch. The zero Mark means
 // that there is no file.
-func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, err error) {
+func (s *Service) meet(ctx context.Context, seen Mark) (now Mark, err error) {
 	why := ""
 	err = s.db.Tx(ctx, func(q db.Querier) error {
 		if err := found(ctx, q, id.New()); err != nil {
@@ -91,26 +91,28 @@ func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, er
 			return err
 		}
 		if why = s.odd(seen, was); why != "" {
-			// One commit closes API access and raises the epoch. So the next start does not close
-			// it again.
-			if err := shut(ctx, q, why); err != nil {
-				return err
-			}
-			if err := lift(ctx, q, seen.Epoch); err != nil {
-				return err
-			}
+			now, err = s.shutAbove(ctx, q, why, seen.Epoch)
+		} else {
+			now, err = raise(ctx, q)
 		}
-		now, err = raise(ctx, q)
 		return err
 	})
-	if err != nil {
-		return now, err
+	if err == nil {
+		s.note(now, why)
 	}
-	if why != "" {
-		s.log.Error("API access is closed; kobo door open lets companies in", "reason", why)
+	return now, err
+}
+
+// shutAbove closes API access, and raises the epoch above a number. One commit does both, so the next start or raise does
+// not close it again.
+func (s *Service) shutAbove(ctx context.Context, q db.Querier, why string, above int64) (now Mark, err error) {
+	if err = s.shut(ctx, q, why); err == nil {
+		err = lift(ctx, q, above)
 	}
-	s.note(now)
-	return now, nil
+	if err == nil {
+		now, err = raise(ctx, q)
+	}
+	return now, err
 }
 
 // odd returns the reason why the database does not match the file, or "".
@@ -158,7 +160,7 @@ func (s *Service) tell(err error) {
 
 // Raise raises the epoch by one and, after the commit, writes it into the file. If the database is below the last
 // epoch that this program has committed, an old copy has taken its place. Then the same commit closes API access and
-// raises the epoch above the last one, as a start on an old copy does.
+// raises the epoch above the last one, as a start on an old copy does. Begin comes before the first Raise.
 func (s *Service) Raise(ctx context.Context) error {
 	last, why := s.epoch(), ""
 	var now Mark
@@ -168,24 +170,13 @@ func (s *Service) Raise(ctx context.Context) error {
 			return err
 		}
 		why = fmt.Sprintf("this database is an old copy: it went back from epoch %d to %d while a program ran: see docs/operating.md", last, now.Epoch-1)
-		if s.shut == nil {
-			return errors.New(why)
-		}
-		if err = s.shut(ctx, q, why); err == nil {
-			err = lift(ctx, q, last)
-		}
-		if err == nil {
-			now, err = raise(ctx, q)
-		}
+		now, err = s.shutAbove(ctx, q, why, last)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if why != "" {
-		s.log.Error("API access is closed; kobo door open lets companies in", "reason", why)
-	}
-	s.note(now)
+	s.note(now, why)
 	if s.path == "" {
 		return nil
 	}
@@ -199,8 +190,11 @@ func (s *Service) epoch() int64 {
 	return s.last
 }
 
-// note stores the new epoch and its time.
-func (s *Service) note(now Mark) {
+// note stores the new epoch and its time. It logs why the same commit has closed API access, unless why is "".
+func (s *Service) note(now Mark, why string) {
+	if why != "" {
+		s.log.Error("API access is closed; kobo door open lets companies in", "reason", why)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.raised = now.Epoch, s.clock.Now()
