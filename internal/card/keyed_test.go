@@ -32,6 +32,14 @@ func (w *world) keyed(value, cardID string, to provider.CardStatus) (*idempotenc
 	return nil, c, err
 }
 
+// unanswered sends a change of a card with an Idempotency-Key. The issuer's reply is lost.
+func (w *world) unanswered(value, cardID string, to provider.CardStatus) {
+	w.t.Helper()
+	w.issuer.change = silence
+	_, _, err := w.keyed(value, cardID, to)
+	w.refused(err, changing)
+}
+
 // oldKey begins an Idempotency-Key as an earlier release did: it names the card alone.
 func (w *world) oldKey(value, cardID string, to provider.CardStatus) {
 	w.t.Helper()
@@ -56,15 +64,13 @@ func TestARepeatedRequestIsToldOfTheRefusal(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		id := w.card().ID
-		w.issuer.change = silence
-		_, _, err := w.keyed("one", id, provider.CardCanceled)
-		w.refused(err, changing)
+		w.unanswered("one", id, provider.CardCanceled)
 		w.issuer.change = no
 		if w.retry(id) {
 			t.Fatal("the refused change goes on")
 		}
 		const refused = "Sudo API Error: the request was refused"
-		_, _, err = w.keyed("one", id, provider.CardCanceled)
+		_, _, err := w.keyed("one", id, provider.CardCanceled)
 		w.refused(err, refused)
 		w.stored("one", id, provider.CardCanceled, http.StatusBadRequest, refused)
 	})
@@ -75,9 +81,7 @@ func TestARepeatedRequestIsToldOfTheChange(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		id := w.card().ID
-		w.issuer.change = silence
-		_, _, err := w.keyed("one", id, provider.CardInactive)
-		w.refused(err, changing)
+		w.unanswered("one", id, provider.CardInactive)
 		w.issuer.change = yes
 		if w.retry(id) {
 			t.Fatal("the change has no outcome")
@@ -95,9 +99,7 @@ func TestARepeatedRequestContinuesItsChange(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		id := w.card().ID
-		w.issuer.change = silence
-		_, _, err := w.keyed("one", id, provider.CardInactive)
-		w.refused(err, changing)
+		w.unanswered("one", id, provider.CardInactive)
 		w.forward(time.Minute)
 		w.issuer.change = yes
 		_, c, err := w.keyed("one", id, provider.CardInactive)

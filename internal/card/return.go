@@ -131,7 +131,7 @@ func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Fi
 	return s.Settlements.CreditUnit(ctx, k.Company, s.returned(c, k.Amount), f.TargetID)
 }
 
-// leftOn returns what was left on a terminated card, or unknownBalance. What the issuer's notice says counts before the balance that
+// leftOn returns what was left on a terminated card, or unknownBalance. The amount of the issuer's notice counts before the balance that
 // was read before the termination, because the holder may have spent in between. That balance does not count if a funding became a
 // success after it was read (last). A notice of 0 may come after the money was swept, or have no balance, so it alone says nothing.
 func (s *Service) leftOn(ctx context.Context, c stored, last time.Time) (money.Kobo, error) {

@@ -110,14 +110,11 @@ func TestALossIsAboutTheRowThatWasRead(t *testing.T) {
 		to := w.address(a, eth)
 		w.chain("0x1", 100, 105)
 		w.tell(moved(to, "0x1", 7, 100))
-		list, _, err := w.Transactions(t.Context(), a, crypto.TransactionFilter{}, 0, 1)
-		if err != nil || len(list) != 1 {
-			t.Fatalf("%+v %v", list, err)
-		}
+		before := w.latest(a)
 		w.chain("0x1", 101, 106)
 		w.node.batches = []provider.Batch{{Gone: []string{"hash-100"}, Movements: []provider.Movement{moved(to, "0x1", 7, 101)}}}
 		w.read()
-		if err := w.Lose(t.Context(), list[0], provider.Batch{Gone: []string{"hash-100"}}); err != nil {
+		if err := w.Lose(t.Context(), before, provider.Batch{Gone: []string{"hash-100"}}); err != nil {
 			t.Error(err)
 		}
 		w.chain("0x1", 101, 150)
@@ -133,13 +130,10 @@ func TestALossIsWrittenOverAnOlderRow(t *testing.T) {
 		to := w.address(a, eth)
 		w.chain("0x1", 100, 105)
 		w.tell(moved(to, "0x1", 7, 101))
-		list, _, err := w.Transactions(t.Context(), a, crypto.TransactionFilter{}, 0, 1)
-		if err != nil || len(list) != 1 {
-			t.Fatalf("%+v %v", list, err)
-		}
+		before := w.latest(a)
 		w.tell(moved(to, "0x1", 7, 100))
 		w.chain("0x1", 0, 140)
-		if err := w.Lose(t.Context(), list[0], provider.Batch{Gone: []string{"hash-100", "hash-101"}}); err != nil {
+		if err := w.Lose(t.Context(), before, provider.Batch{Gone: []string{"hash-100", "hash-101"}}); err != nil {
 			t.Error(err)
 		}
 		w.settled()

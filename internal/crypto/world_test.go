@@ -342,6 +342,16 @@ func (w *world) events(company string) string {
 	return strings.Join(out, " ")
 }
 
+// latest returns the company's latest transaction.
+func (w *world) latest(company string) crypto.Transaction {
+	w.t.Helper()
+	list, _, err := w.Transactions(w.t.Context(), company, crypto.TransactionFilter{}, 0, 1)
+	if err != nil || len(list) != 1 {
+		w.t.Fatalf("%+v %v", list, err)
+	}
+	return list[0]
+}
+
 func (w *world) want(company, states, events string) {
 	w.t.Helper()
 	if got := w.states(company); got != states {
