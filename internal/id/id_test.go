@@ -77,7 +77,7 @@ func TestIsNew(t *testing.T) {
 	}
 }
 
-// What follows from the same texts is the same, and what follows from others is another. An identifier keeps its place in time.
+// Equal texts lead to the same identifier, and other texts to another one. An identifier keeps its place in time.
 func TestDerived(t *testing.T) {
 	from, seen := New(), map[string]bool{}
 	for _, texts := range [][]string{nil, {""}, {"ada"}, {"ad", "a"}, {"a", "da"}, {"ada", ""}} {

@@ -42,8 +42,8 @@ func (o Operator) From(ctx context.Context) Operator {
 	return o
 }
 
-// Sending returns the operator for the action of a form with a number. What the action makes gets an identifier that follows from the
-// operator and this number. So a form that is sent twice makes it once, also after a crash, after a COMMIT of unknown fate, and at two
+// Sending returns the operator for the action of a form with a number. Each thing that the action makes gets an identifier that follows
+// from the operator and this number. So a form that is sent twice makes it once, also after a crash, after a COMMIT of unknown fate, and at two
 // programs. The number is an identifier of id.New; "" stands for no form.
 func (o Operator) Sending(form string) Operator {
 	o.form = form

@@ -303,8 +303,8 @@ func (s *Service) ActsOfOthers(ctx context.Context, p Proposal, position int, no
 var errDone = fault.New(fault.Conflict, "This act of the proposal is done already")
 
 // As returns the operator for the act of a proposal at a position. The commit that holds the audit
-// line of this operator then does the act at most once. What several acts make has identifiers of their own, so the form of the
-// approval names none.
+// line of this operator then does the act at most once. Several acts may make things of one kind, so
+// these get identifiers of their own, and none of the approval's form.
 func (o Operator) As(p Proposal, position int) Operator {
 	o.form = ""
 	o.act = &act{proposal: p.ID, proposedBy: p.ProposedBy, position: int64(position)}

@@ -70,7 +70,7 @@ var errUnread = fmt.Errorf("tatum: %w", provider.ErrUnread)
 // movement and no error. An unknown chain is an error, since the payload may be a deposit.
 //
 // An old subscription may report a network that one of our nodes reads now. The node may have begun
-// after the movement's block, so the movement is returned. What cannot be read is left to the node.
+// after the movement's block, so the movement is returned. A payload that cannot be read is left to the node.
 func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	body = provider.Storable(body) // also the text inside the list of missed notifications
 	var n payload
@@ -272,7 +272,7 @@ func (p *Plug) collect(ctx context.Context, at *place, out *provider.Batch) (end
 // missed adds the movements of one line of the list. The line's data is a JSON object, or a string
 // that contains the object. Movements count whatever URL the line has, because the URL of earlier
 // subscriptions may differ after a change of callback_base, and Kobo ignores addresses that are not
-// its own. What cannot be read is kept only if it was sent to us, since it may be another system's.
+// its own. A line that cannot be read is kept only if it was sent to us, since it may be another system's.
 func (p *Plug) missed(s sent, out *provider.Batch) {
 	body := []byte(s.Data)
 	var text string

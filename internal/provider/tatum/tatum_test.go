@@ -118,7 +118,7 @@ func TestUnsignedNotificationsAreRefused(t *testing.T) {
 	}
 }
 
-// A signature covers the bytes as they came. What no database stores is replaced after it was verified, also in the report.
+// A signature covers the bytes as they came. A character that no database stores is replaced after the signature was verified, also in the report.
 func TestASignedNotificationCanBeStored(t *testing.T) {
 	p := plug(t, &far{}, nil)
 	body := []byte(`{"address":"` + ours + `","counterAddress":"x\u0000` + "\xff" + `","amount":"0.25","asset":"ETH","txId":"0x01\u0000","type":"native","chain":"ethereum-sepolia"}`)
