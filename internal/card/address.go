@@ -29,23 +29,37 @@ type addressChanged struct {
 }
 
 // SetAddress sets the company's billing address for new cards. The addresses of issued cards
-// do not change.
+// do not change. The address is in force immediately, also if the clock was ahead when the earlier
+// address was set. If two are set at once, the later commit is in force.
 func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company string, a customer.Address) error {
 	if err := checkAddress(&a); err != nil {
 		return err
 	}
-	now := s.Clock.Now()
-	u := ledger.For(company)
-	u.Append(addresses.Record(address{company, id.New(), a, now}))
-	event.Emit(&u, event.CardAddressChanged, addressChanged{a, "company", clock.Instant{Time: now}})
-	by.Audit(&u, "card.address", company, map[string]string{
-		"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
-	}, now)
-	err := s.Book.Commit(ctx, u)
-	if ledger.Is(err, ledger.NoCompany) {
-		return fault.New(fault.Missing, "Company not found")
+	for {
+		last, changes, err := s.lastAddress(ctx, company)
+		if err != nil {
+			return err
+		}
+		err = s.setAddress(ctx, by, address{company, id.After(last), a, s.Clock.Now()}, changes)
+		switch {
+		case ledger.Is(err, ledger.NoCompany):
+			return fault.New(fault.Missing, "Company not found")
+		case !ledger.IsOver(err, addressSet):
+			return err
+		}
 	}
-	return err
+}
+
+// setAddress commits an address, if the company's address has been changed this often before.
+func (s *Service) setAddress(ctx context.Context, by operator.Operator, row address, changes int64) error {
+	u, a := ledger.For(row.company), row.Address
+	u.Count(addressSet, 1, changes+1)
+	u.Append(addresses.Record(row))
+	event.Emit(&u, event.CardAddressChanged, addressChanged{a, "company", clock.Instant{Time: row.createdAt}})
+	by.Audit(&u, "card.address", row.company, map[string]string{
+		"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
+	}, row.createdAt)
+	return s.Book.Commit(ctx, u)
 }
 
 // CheckAddress returns an error if SetAddress does not accept the address.

@@ -197,6 +197,17 @@ func cardOf(ctx context.Context, q db.Querier, company, reference string) (strin
 	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
 }
 
+// addressSet is the counter of the changes of a company's billing address.
+const addressSet = "set/address"
+
+// lastAddress returns the highest version of a company's billing addresses, and how often the address has been changed.
+func (s *Service) lastAddress(ctx context.Context, company string) (version string, changes int64, err error) {
+	if changes, err = s.Book.Last(ctx, company, ledger.Next(addressSet)); err == nil {
+		version, err = db.One(ctx, s.DB, db.Value[string], `SELECT coalesce(max(version), '') FROM card_address WHERE company_id = $1`, company)
+	}
+	return version, changes, err
+}
+
 // Address returns the company's billing address. If the company has no address, Address returns
 // the deployment's address.
 func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {

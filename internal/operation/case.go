@@ -257,6 +257,8 @@ func tooLate(r *ledger.Refusal) error {
 	switch {
 	case r.Reason == ledger.Exists:
 		return fault.New(fault.Conflict, "The ledger has just recorded what the case is about: look at the case again")
+	case r.Table != cases.Table && r.State == string(Pending):
+		return fault.New(fault.Conflict, "The provider has just said something new about the operation: look at the case again")
 	case r.Table != cases.Table:
 		return fault.New(fault.Conflict, "The operation has just got its outcome: look at the case again")
 	case r.State == string(Open):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -313,6 +314,37 @@ func TestAFindingRacesWithTheProvidersAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The provider names an id while the second operator agrees. The finding is refused, wipes out nothing, and can be repeated.
+func TestAFindingWipesOutNothing(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o, c := p.stuck()
+		_, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada")
+		p.must(err)
+		agree := func(meanwhile func()) error {
+			_, err := p.ResolveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.FoundConfirmed}, "I agree", "bob",
+				func(company, action, subject string, details map[string]string, at time.Time) db.Record {
+					meanwhile()
+					return audit(company, action, subject, details, at)
+				})
+			return err
+		}
+		err = agree(func() {
+			p.clock.Advance(time.Minute) // an operator may ask twice a minute
+			p.says(telling)
+			_, err := p.askNow(o)
+			p.must(err)
+		})
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "something new") {
+			t.Errorf("the finding: %v", err)
+		}
+		p.stands(o, operation.Pending)
+		p.must(agree(func() {}))
+		if now := p.stands(o, operation.Success); now.ProviderReference != telling.Reference || now.Token != telling.Token {
+			t.Errorf("after the finding: %+v", now)
+		}
+	})
 }
 
 // If the operation gets its outcome while its case is open, operators can only dismiss the case.

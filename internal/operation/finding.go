@@ -59,7 +59,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	if o.State != Pending {
 		return ledger.Unit{}, fault.New(fault.Refused, "There is no open operation to decide: it can be neither confirmed nor rejected")
 	}
-	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()), nil, nil)
+	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()), &o, nil)
 }
 
 // mayReturn reports whether operators may decide that the provider has returned the money of a

@@ -145,13 +145,19 @@ func (s *Service) isFree(ctx context.Context, name, digest string) error {
 	return err
 }
 
-// SetRole gives an operator another role.
+// SetRole gives an operator another role. The last admin stays one, since then nobody could add another one over HTTP
+// (a fault of the kind Refused).
 func (s *Service) SetRole(ctx context.Context, by Operator, name string, role Role) (Key, error) {
 	if err := role.Check(); err != nil {
 		return Key{}, err
 	}
 	line := by.Note("", "operator.role", name, map[string]string{"role": string(role)}, s.clock.Now())
 	err := s.change(ctx, by, line, errNoKey(name), func(q db.Querier) (int64, error) {
+		if role != Admin {
+			if err := s.keepAdmin(ctx, q, name); err != nil {
+				return 0, err
+			}
+		}
 		return s.changeKey(ctx, q, name, func(k *Key) { k.Role = role })
 	})
 	if err != nil {
@@ -180,8 +186,8 @@ var (
 	errLastAdmin  = fault.New(fault.Refused, "The last admin stays")
 )
 
-// keepAdmin returns a refusal if the operator of a name is the only admin who may act. Two removals of admins at the
-// same time wait for each other, because keepAdmin locks the admins' rows before it reads them.
+// keepAdmin returns a refusal if the operator of a name is the only admin who may act. Two admins whom others remove
+// or demote at the same time wait for each other, because keepAdmin locks the admins' rows before it reads them.
 func (s *Service) keepAdmin(ctx context.Context, q db.Querier, name string) error {
 	if err := lockAdmins(ctx, q); err != nil {
 		return err

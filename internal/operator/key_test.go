@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -221,6 +222,30 @@ func TestRolesCoverLesserRoles(t *testing.T) {
 		}
 		if _, err := o.Add(t.Context(), root, "eve", operator.Viewer, strings.Repeat("A", 64)); !fault.Is(err, fault.Invalid) {
 			t.Errorf("no digest: %v", err)
+		}
+	})
+}
+
+// Admins who demote each other at the same time leave one of them.
+func TestTheLastAdminKeepsTheRole(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		o.add("ada", operator.Admin)
+		o.add("bob", operator.Admin)
+		var both sync.WaitGroup
+		var errs [2]error
+		for i, name := range []string{"ada", "bob"} {
+			both.Go(func() { _, errs[i] = o.SetRole(t.Context(), root, name, operator.Viewer) })
+		}
+		both.Wait()
+		refused := errs[0]
+		if refused == nil {
+			refused = errs[1]
+		}
+		if (errs[0] == nil) == (errs[1] == nil) || fault.Of(refused).Message != "The last admin stays" {
+			t.Errorf("both demoted at once: %v, %v", errs[0], errs[1])
+		}
+		if n, err := o.Admins(t.Context()); err != nil || n != 1 {
+			t.Errorf("%d admins, %v", n, err)
 		}
 	})
 }
