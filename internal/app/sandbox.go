@@ -122,20 +122,23 @@ func (s *sandboxMode) setCallbacks(listening net.Addr, pathOf func(name string) 
 const settleTime = 3 * time.Second
 
 // follow makes each request that moves the clock wait until the worker and the webhook sender have
-// done the work that became due.
+// done the work that became due, for at most settleTime.
 func (s *sandboxMode) follow(worker *job.Worker, sender *webhook.Service) {
-	s.OnAdvance(func(ctx context.Context, _ time.Duration) error {
+	s.OnAdvance(func(ctx context.Context, _ time.Duration) (settled bool, err error) {
 		ctx, cancel := context.WithTimeout(ctx, settleTime)
 		defer cancel()
 		// Both run concurrently, because the work of one may only finish after the work of the other.
 		sent := make(chan error, 1)
 		go func() { sent <- sender.Settled(ctx) }()
+		settled = true
 		for _, err := range []error{worker.Settled(ctx), <-sent} {
-			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-				return err
+			late := errors.Is(err, context.DeadlineExceeded)
+			if err != nil && !late {
+				return false, err
 			}
+			settled = settled && !late
 		}
-		return nil
+		return settled, nil
 	})
 }
 

@@ -100,6 +100,12 @@ type clockMove struct {
 	Advance string `json:"advance"`
 }
 
+// clockMoved is the response to a clockMove.
+type clockMoved struct {
+	clockFace
+	Settled bool `json:"settled"` // whether all work that became due is done
+}
+
 // moveClock handles POST /sandbox/clock {"advance": "2h"}. The late requests and notices that
 // become due are carried out and sent before the response.
 func (s *Sandbox) moveClock(ctx context.Context, req clockMove) (any, error) {
@@ -107,23 +113,30 @@ func (s *Sandbox) moveClock(ctx context.Context, req clockMove) (any, error) {
 	if err != nil || by <= 0 || by > farthest {
 		return nil, books.Complaint(`"advance" must be a duration greater than zero, such as "90s" or "2h"`)
 	}
-	if err := s.Advance(ctx, by); err != nil {
+	settled, err := s.advance(ctx, by)
+	if err != nil {
 		return nil, err
 	}
-	return s.clockFace(), nil
+	return clockMoved{s.clockFace(), settled}, nil
 }
 
 // Advance moves the clock forward by d and sends the notices that become due. Then it runs the
 // function that OnAdvance has set.
 func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
+	_, err := s.advance(ctx, d)
+	return err
+}
+
+// advance does what Advance does. It returns settled from OnAdvance's function, or true without a function.
+func (s *Sandbox) advance(ctx context.Context, d time.Duration) (settled bool, err error) {
 	s.moving.Lock()
 	defer s.moving.Unlock()
 	offset, err := s.MoveClock(ctx, d, farthest)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.sendDue(ctx)
 	}
-	if err := s.sendDue(ctx); err != nil || s.onAdvance == nil {
-		return err
+	if err != nil || s.onAdvance == nil {
+		return err == nil, err
 	}
 	return s.onAdvance(ctx, offset)
 }

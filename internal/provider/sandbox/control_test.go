@@ -22,12 +22,12 @@ func TestTheClockMoves(t *testing.T) {
 	clk := new(clock.Movable)
 	s := sandboxtest.Open(t, sandbox.Config{Path: path, Clock: clk})
 	var told []time.Duration
-	s.OnAdvance(func(_ context.Context, offset time.Duration) error {
+	s.OnAdvance(func(_ context.Context, offset time.Duration) (bool, error) {
 		if clk.Offset() != offset {
 			t.Errorf("told %v before the clock was there", offset)
 		}
 		told = append(told, offset)
-		return nil
+		return len(told) > 1, nil
 	})
 	c := sandboxtest.NewCaller(t, s.Handler())
 	if status, body := c.Do("GET", "/sandbox/clock", nil); status != 200 || body["offset"] != "0s" {
@@ -36,7 +36,7 @@ func TestTheClockMoves(t *testing.T) {
 	for _, step := range []struct{ advance, offset string }{{"2h", "2h0m0s"}, {"90s", "2h1m30s"}} {
 		status, body := c.Do("POST", "/sandbox/clock", map[string]string{"advance": step.advance})
 		now, err := time.Parse("2006-01-02T15:04:05.000Z", fmt.Sprint(body["now"]))
-		if status != 200 || body["offset"] != step.offset || err != nil || time.Since(now) > -time.Hour {
+		if status != 200 || body["offset"] != step.offset || body["settled"] != (len(told) > 1) || err != nil || time.Since(now) > -time.Hour {
 			t.Errorf("HTTP %d %v", status, body)
 		}
 	}
@@ -53,7 +53,7 @@ func TestTheClockMoves(t *testing.T) {
 
 func TestAControlThatIsAwaySaysWhenToAskAgain(t *testing.T) {
 	s := sandboxtest.Open(t, sandbox.Config{Clock: new(clock.Movable)})
-	s.OnAdvance(func(context.Context, time.Duration) error { return fault.New(fault.Unavailable, "away") })
+	s.OnAdvance(func(context.Context, time.Duration) (bool, error) { return false, fault.New(fault.Unavailable, "away") })
 	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/sandbox/clock", strings.NewReader(`{"advance":"1h"}`))
 	r.Header.Set("Content-Type", "application/json")
 	s.Control().ServeHTTP(w, r)
@@ -95,7 +95,7 @@ func TestControlsAnswerBadInput(t *testing.T) {
 		t.Errorf("HTTP %d %v", status, got)
 	}
 	s = sandboxtest.Open(t, sandbox.Config{})
-	s.OnAdvance(func(context.Context, time.Duration) error { return errors.New("disk on fire") })
+	s.OnAdvance(func(context.Context, time.Duration) (bool, error) { return false, errors.New("disk on fire") })
 	c = sandboxtest.NewCaller(t, s.Handler())
 	if status, got := c.Do("POST", "/sandbox/clock", `{"advance":"1h"}`); status != 500 || got["message"] != "Internal Server Error" {
 		t.Errorf("HTTP %d %v", status, got)

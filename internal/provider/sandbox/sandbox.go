@@ -32,7 +32,7 @@ type Sandbox struct {
 	stopped chan struct{} // closed when the sender of notices has stopped
 
 	moving    sync.Mutex // allows one move of the clock at a time
-	onAdvance func(ctx context.Context, offset time.Duration) error
+	onAdvance func(ctx context.Context, offset time.Duration) (settled bool, err error)
 }
 
 // Open opens the books and starts the given providers.
@@ -135,8 +135,9 @@ func (s *Sandbox) Handler() http.Handler {
 }
 
 // OnAdvance sets the function that runs after the clock was moved and before the control endpoint
-// responds. Set it before serving.
-func (s *Sandbox) OnAdvance(fn func(ctx context.Context, offset time.Duration) error) {
+// responds. The function returns whether all work that became due is done, and the endpoint's response
+// shows that. Set it before serving.
+func (s *Sandbox) OnAdvance(fn func(ctx context.Context, offset time.Duration) (settled bool, err error)) {
 	s.moving.Lock()
 	defer s.moving.Unlock()
 	s.onAdvance = fn
