@@ -396,7 +396,8 @@ func TestCasesAreListedNewestFirst(t *testing.T) {
 	})
 }
 
-// The first load of a card has the card's id. A case about the card, which is older, decides nothing about the load.
+// The first load of a card has the card's id. A case about the card, which is older, decides nothing about the load, and does not stop the
+// load's own case.
 func TestACaseAboutACardDoesNotDecideItsFirstLoad(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		cardID := id.New()
@@ -415,5 +416,15 @@ func TestACaseAboutACardDoesNotDecideItsFirstLoad(t *testing.T) {
 			t.Error(err)
 		}
 		p.stands(o, operation.Pending)
+		p.says(silence)
+		for next := o.NextAt; !next.IsZero(); next = p.poll(o) {
+			p.clock.Advance(next.Sub(p.clock.Now()))
+		}
+		if cases := p.open(); len(cases) != 1 || cases[0].Subject != o.ID || cases[0].Reason != operation.Unresolved {
+			t.Fatalf("cases: %+v", cases)
+		}
+		_, err := p.agree(p.open()[0].ID, operation.FoundRejected, "nothing was loaded")
+		p.must(err)
+		p.stands(o, operation.Failed)
 	})
 }

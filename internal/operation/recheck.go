@@ -66,7 +66,7 @@ func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a prov
 		_, err := s.overtaken(ctx, o, o.concluded(a, s.clock.Now()))
 		return err
 	case next.IsZero() && !a.Missing:
-		return s.OpenCase(ctx, o.Company, o.ID, Unresolved,
+		return s.unresolved(ctx, o, o.UpdatedAt,
 			"the operation FAILED since the provider had no record of it; asked again for 72 hours, the provider said nothing definite; last answer: "+a.Code)
 	}
 	return nil

@@ -177,6 +177,52 @@ func TestARecheckWithoutAnAnswerIsRepeated(t *testing.T) {
 	})
 }
 
+// A case of the time when the operation was PENDING does not answer the question of the last recheck, whether operators have closed that
+// case or not. Two workers ask the question once.
+func TestALastRecheckAsksBesideAnEarlierCase(t *testing.T) {
+	for name, dismiss := range map[string]bool{"dismissed": true, "open": false} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				unproven := missing
+				unproven.Unproven = true
+				p.says(unproven)
+				o := p.unknown()
+				for len(p.open()) == 0 {
+					p.clock.Advance(p.poll(o).Sub(p.clock.Now()))
+				}
+				p.says(missing)
+				for next := p.clock.Now(); !next.IsZero(); next = p.poll(o) {
+					p.clock.Advance(next.Sub(p.clock.Now()))
+				}
+				o = p.stands(o, operation.Failed)
+				earlier := p.open()[0]
+				if dismiss {
+					_, err := p.agree(earlier.ID, operation.Dismissed, "it FAILED")
+					p.must(err)
+				}
+				nested := false
+				p.answer = func(operation.Operation) provider.Answer {
+					if !nested {
+						nested = true
+						p.recheck(o)
+					}
+					return silence
+				}
+				p.at(o, 96*time.Hour)
+				p.recheck(o)
+				cases := slices.DeleteFunc(p.open(), func(c operation.Case) bool { return c.ID == earlier.ID })
+				if len(cases) != 1 || cases[0].Reason != operation.Unresolved || cases[0].Subject != o.ID {
+					t.Fatalf("cases: %+v", cases)
+				}
+				doubts, err := operation.Doubts(t.Context(), p.db, p.company, []string{o.ID})
+				if p.must(err); doubts[o.ID] != operation.InDoubt {
+					t.Errorf("the doubt is %v", doubts)
+				}
+			})
+		})
+	}
+}
+
 // A provider that could not be asked has not said anything. So the last recheck is repeated until it is sent, for a day at most.
 func TestALastRecheckIsRepeatedUntilItIsSent(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {

@@ -2,9 +2,11 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -128,7 +130,25 @@ func (s *Service) tooOld(ctx context.Context, o Operation, a provider.Answer) er
 	if a.Code == provider.CodeAmount {
 		return nil
 	}
-	return s.OpenCase(ctx, o.Company, o.ID, Unresolved, "no outcome after 72 hours; last answer: "+a.Code)
+	return s.unresolved(ctx, o, o.CreatedAt, "no outcome after 72 hours; last answer: "+a.Code)
+}
+
+// unresolved opens an Unresolved case about an operation, unless there is one since a time, open or resolved. An
+// earlier case asks something else: whether the card with the same id was made, or what became of the operation
+// before it FAILED.
+func (s *Service) unresolved(ctx context.Context, o Operation, since time.Time, detail string) error {
+	c := Case{Company: o.Company, Subject: o.ID, Reason: Unresolved, Detail: detail}
+	last, err := s.lastCase(ctx, o.Company, o.ID, Unresolved)
+	switch {
+	case errors.Is(err, db.ErrNone):
+	case err != nil:
+		return err
+	case !last.CreatedAt.Before(since):
+		return nil
+	default:
+		c.Turn = last.Turn + 1
+	}
+	return s.Open(ctx, c)
 }
 
 // unproven opens a case about an operation that its provider does not find, if the provider may be
@@ -146,7 +166,7 @@ func (s *Service) unproven(ctx context.Context, o Operation) error {
 	if late {
 		detail = "the provider does not find our reference" + earlier
 	}
-	return s.OpenCase(ctx, o.Company, o.ID, Unresolved, detail)
+	return s.unresolved(ctx, o, o.CreatedAt, detail)
 }
 
 // differs opens a case if the provider's reply reports a different amount than the order. No money
