@@ -130,8 +130,9 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	return s.fund(ctx, c, op, o.Key)
 }
 
-// load sends the initial funding to a new card. The card's ID is the funding's reference, so the
-// card gets only one initial funding.
+// load sends the initial funding to a new card. The card's ID is the funding's reference and its
+// idempotency key, so the card gets only one initial funding. The ledger refuses the funding of a
+// concurrent request with the same card, and that request then gets the one that exists.
 func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	f, err := s.Funding(ctx, c.Company, c.ID)
 	if !fault.Is(err, fault.Missing) {
@@ -141,7 +142,7 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	if err != nil {
 		return Funding{}, err
 	}
-	op.ID = c.ID
+	op.ID, op.IdempotencyKey = c.ID, c.ID
 	return s.fund(ctx, c, op, nil)
 }
 
