@@ -63,7 +63,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 		return Generated{}, err
 	}
 	if earlier.answers(r) {
-		return s.answer(ctx, r, earlier)
+		return s.repeated(ctx, r, earlier)
 	}
 	a := &attempt{Service: s, holder: h, request: r, who: who, stored: stored{
 		Company: r.Company, state: creating, provider: h.provider, load: r.Load, Card: Card{
@@ -92,6 +92,20 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 		return Generated{}, err
 	}
 	return s.answer(ctx, r, c)
+}
+
+// repeated returns the response to a repetition of the request that created an earlier card. The repetition may have an
+// Idempotency-Key of its own. Before anything happens for it, repeated records that this key belongs to the earlier card.
+// Otherwise the next request with this key would order a second card.
+func (s *Service) repeated(ctx context.Context, r Request, earlier stored) (Generated, error) {
+	if r.Key != nil {
+		u := ledger.For(r.Company)
+		r.Key.Begin(&u, earlier.ID, s.Clock.Now().Add(s.Window))
+		if err := s.Book.Commit(ctx, u); err != nil {
+			return Generated{}, idempotency.Taken(err)
+		}
+	}
+	return s.answer(context.WithoutCancel(ctx), r, earlier)
 }
 
 // answer sends the initial funding to a new card. It returns the response to the request, and
