@@ -231,6 +231,7 @@ func (k *Key) Render(as func(result any, err error) Answer) {
 func (k *Key) Begin(u *ledger.Unit, subject string, until time.Time) {
 	if k != nil {
 		u.Insert(k.record(running, subject, until, Answer{}))
+		u.Then(k.Begun)
 	}
 }
 
@@ -256,7 +257,6 @@ func (k *Key) Begun() {
 // which Begin was called. A response that Clear has removed is not stored again.
 func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	if k != nil && k.Expired() == nil {
-		k.begun.Store(true)
 		a := k.render(result, err)
 		u.Transition(k.record(done, k.subject, time.Time{}, a), running).Only("status", "body", "reason")
 		u.Then(func() { k.stored.Store(&a) })
@@ -268,7 +268,6 @@ func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 // the time limit that Begin has set.
 func (k *Key) Release(u *ledger.Unit) {
 	if k != nil {
-		k.begun.Store(true)
 		u.Transition(k.record(running, k.subject, time.Time{}, Answer{}), running).Only("running_until")
 	}
 }
@@ -301,7 +300,8 @@ func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
 }
 
 // finish stores a response in a separate unit. If a response is stored already, finish returns its
-// parameter stored as the error.
+// parameter stored as the error. It does the same if no unit of Begin was committed, and Settle then
+// stores the response.
 func (k *Key) finish(ctx context.Context, book *ledger.Book, result any, why, stored error) error {
 	if k == nil || k.Expired() != nil {
 		return nil

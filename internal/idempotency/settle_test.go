@@ -9,6 +9,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 var no = idempotency.Answer{Status: http.StatusBadRequest, Body: []byte("no")}
@@ -84,6 +85,32 @@ func TestAPassingRefusalIsNotStored(t *testing.T) {
 		d.stored("k", `200 "yes"`)
 		if a, err := d.Settle(t.Context(), twin, passing); err != nil || string(a.Body) != `"yes"` {
 			t.Errorf("beside an answer: %q %v", a.Body, err)
+		}
+	})
+}
+
+// The unit of Finish stores nothing under a key for which no unit of Begin was committed. Settle stores the response then, so that a
+// repeated request gets it. A unit of Begin that the ledger has refused began nothing.
+func TestAnAnswerIsStoredUnderAKeyThatWasNotBegun(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		for name, use := range map[string]func(k *idempotency.Key) error{
+			"finished": func(k *idempotency.Key) error { return d.Finish(t.Context(), k, "yes", nil) },
+			"released": func(k *idempotency.Key) error {
+				return ledger.Except(d.book.Commit(t.Context(), d.with(k.Release)), ledger.Moved)
+			},
+			"refused": func(k *idempotency.Key) error {
+				u := d.with(begun(k, "thing", d.clock.Now().Add(time.Minute)), func(u *ledger.Unit) { u.Count("places", 2, 1) })
+				return ledger.Except(d.book.Commit(t.Context(), u), ledger.Over)
+			},
+		} {
+			k := d.key(name)
+			if err := use(k); err != nil || k.Committed() {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got := d.settled(k); got != "400 no" {
+				t.Errorf("%s: %s", name, got)
+			}
+			d.stored(name, "400 no")
 		}
 	})
 }
