@@ -49,6 +49,9 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 		if !e.into(&t) && !e.empty() {
 			return claim{open: true, silent: true}
 		}
+		if !p.mayBe(t, f) {
+			return claim{reference: string(t.ID), open: true} // the list decides
+		}
 		return t.claim() // Sudo's documentation shows an empty object for a success
 	})
 }
@@ -113,6 +116,18 @@ func (t transfer) names(reference string) bool {
 func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 	amount, ok := p.amount(t.Amount)
 	return t.names(f.Reference) && ok && max(amount, -amount) == f.Amount
+}
+
+// mayBe reports whether the transfer t of a reply to the funding f contradicts f neither by its reference nor by its
+// amount. The reply may lack both.
+func (p *Plug) mayBe(t transfer, f provider.CardFunding) bool {
+	if t.Amount == "" {
+		return t.Reference == "" || t.names(f.Reference)
+	}
+	if t.Reference == "" {
+		t.Reference = text(f.Reference)
+	}
+	return p.is(t, f)
 }
 
 const (

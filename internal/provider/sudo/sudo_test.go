@@ -79,23 +79,37 @@ func funding() provider.CardFunding {
 func TestWhatAnAnswerToAFundingMeans(t *testing.T) {
 	for answer, want := range map[string]string{
 		`200 {}`: "confirmed 200",
-		`200 {"statusCode":200,"responseCode":"00","data":{"status":"Completed","_id":"t1"}}`: "confirmed 00",
-		`200 {"statusCode":200,"responseCode":"09","data":{"status":"Pending","_id":"t1"}}`:   "unknown 09",
-		`200 {"statusCode":200,"data":{"status":"Processing"}}`:                               "unknown 200",
-		`200 {"statusCode":200,"responseCode":"57","data":{}}`:                                "rejected 57",
-		`200 {"statusCode":200,"responseCode":"57","data":{"status":"Completed"}}`:            "unknown 57",
-		`200 {"statusCode":200,"responseCode":"68","data":{}}`:                                "unknown 68",
-		`200 {"statusCode":400,"message":"Insufficient funds"}`:                               "rejected 400",
-		`400 {"statusCode":400,"responseCode":"68","message":"Response received too late"}`:   "unknown 68",
-		`200 {"statusCode":400,"data":{"status":"Pending","_id":"t1"}}`:                       "unknown 400",
-		`400 {"statusCode":400,"data":[{"property":"amount"}]}`:                               "rejected 400",
-		`200 {"statusCode":500,"message":"oops"}`:                                             "unknown 500",
-		`400 {"statusCode":400,"message":[{"property":"amount","constraints":{"a":"x"}}]}`:    "rejected 400",
-		`400 {"statusCode":400,"responseCode":"00","message":"odd"}`:                          "unknown 00",
-		`400 {"statusCode":400,"responseCode":"94","message":"Duplicate"}`:                    "unknown duplicate",
-		`409 {"statusCode":409,"message":"Duplicate"}`:                                        "unknown duplicate",
-		`400 {"statusCode":400,"message":"Duplicate paymentReference"}`:                       "unknown duplicate",
-		`200 {"statusCode":400,"message":[{"constraints":{"x":"duplicate reference"}}]}`:      "unknown duplicate",
+		`200 {"statusCode":200,"responseCode":"00","data":{"status":"Completed","_id":"t1"}}`:                 "confirmed 00",
+		`200 {"statusCode":200,"responseCode":"09","data":{"status":"Pending","_id":"t1"}}`:                   "unknown 09",
+		`200 {"statusCode":200,"data":{"status":"Processing"}}`:                                               "unknown 200",
+		`200 {"statusCode":200,"responseCode":"57","data":{}}`:                                                "rejected 57",
+		`200 {"statusCode":200,"responseCode":"57","data":{"status":"Completed"}}`:                            "unknown 57",
+		`200 {"statusCode":200,"responseCode":"68","data":{}}`:                                                "unknown 68",
+		`200 {"statusCode":400,"message":"Insufficient funds"}`:                                               "rejected 400",
+		`400 {"statusCode":400,"responseCode":"68","message":"Response received too late"}`:                   "unknown 68",
+		`200 {"statusCode":400,"data":{"status":"Pending","_id":"t1"}}`:                                       "unknown 400",
+		`400 {"statusCode":400,"data":[{"property":"amount"}]}`:                                               "rejected 400",
+		`200 {"statusCode":500,"message":"oops"}`:                                                             "unknown 500",
+		`400 {"statusCode":400,"message":[{"property":"amount","constraints":{"a":"x"}}]}`:                    "rejected 400",
+		`400 {"statusCode":400,"responseCode":"00","message":"odd"}`:                                          "unknown 00",
+		`400 {"statusCode":400,"responseCode":"94","message":"Duplicate"}`:                                    "unknown duplicate",
+		`409 {"statusCode":409,"message":"Duplicate"}`:                                                        "unknown duplicate",
+		`400 {"statusCode":400,"message":"Duplicate paymentReference"}`:                                       "unknown duplicate",
+		`200 {"statusCode":400,"message":[{"constraints":{"x":"duplicate reference"}}]}`:                      "unknown duplicate",
+		`200 {"responseCode":"00","data":{"responseCode":"09","status":"Completed"}}`:                         "unknown 09",
+		`200 {"responseCode":"00","data":{"responseCode":"51"}}`:                                              "unknown 51",
+		`200 {"responseCode":"57","data":{"responseCode":"00"}}`:                                              "unknown 57",
+		`200 {"responseCode":"09","data":{"status":"Failed"}}`:                                                "unknown 09",
+		`200 {"responseCode":"57","data":{"status":"Pending"}}`:                                               "unknown 57",
+		`400 {"responseCode":"57","data":{"responseCode":"00"}}`:                                              "unknown 57",
+		`200 {"data":{"responseCode":"94","status":"Completed"}}`:                                             "unknown duplicate",
+		`200 {"data":{"_id":"t1","status":"Completed","paymentReference":"` + reference + `","amount":5000}}`: "confirmed 200 t1",
+		`200 {"data":{"_id":"t1","status":"Completed","paymentReference":"another"}}`:                         "unknown 200 t1",
+		`200 {"data":{"_id":"t1","status":"Completed","amount":50}}`:                                          "unknown 200 t1",
+		`200 {"data":{"_id":"t1","status":"Completed","amount":"much"}}`:                                      "unknown 200 t1",
+		`200 {"data":{"_id":"t1","status":"Failed","paymentReference":"another"}}`:                            "unknown 200 t1",
+		`200 {"responseCode":"57","data":{"_id":"t1","paymentReference":"another","amount":5000}}`:            "unknown 57 t1",
+		`400 {"statusCode":400,"data":{"_id":"t1","status":"Failed","paymentReference":"another"}}`:           "unknown 400 t1",
 		`401 nothing`:                 "rejected 401",
 		`404 {"message":"Not found"}`: "rejected 404",
 		`429 {"statusCode":429}`:      "unknown server_error",
@@ -105,8 +119,8 @@ func TestWhatAnAnswerToAFundingMeans(t *testing.T) {
 	} {
 		_, p := serve(t, nil, answer)
 		a := p.FundCard(t.Context(), funding())
-		if got := a.Outcome.String() + " " + a.Code; got != want {
-			t.Errorf("%s: %s, want %s", answer, got, want)
+		if got := a.Outcome.String() + " " + a.Code; got != want && got+" "+a.Reference != want {
+			t.Errorf("%s: %s %s, want %s", answer, got, a.Reference, want)
 		}
 	}
 }
