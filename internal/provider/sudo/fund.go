@@ -208,6 +208,7 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (u
 
 // read reads at most so many pages of the list for lines. It also returns whether the list is sorted newest first, as far as it was read. A new line moves
 // the pages while they are read, so a line may be on two pages: read calls see once for it. A list that is not sorted newest first is read to its end.
+// The end is the last page by Sudo's count of pages, or an empty page if Sudo does not count them. Sudo may send shorter pages than it was asked for.
 func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(transfer) (until time.Time)) (complete, sorted bool, why *provider.Error) {
 	sorted = true
 	last, known := time.Time{}, map[[5]text]bool{}
@@ -230,8 +231,9 @@ func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(tra
 				since = until
 			}
 		}
-		if len(rows) == 0 || page+1 >= e.pages() && len(rows) < pageSize || sorted && last.Before(since) {
-			return true, sorted, nil
+		old := sorted && !last.IsZero() && last.Before(since)
+		if ended := e.ended(page, len(rows)); ended || old || len(rows) == 0 {
+			return ended || old, sorted, nil
 		}
 	}
 	return false, sorted, nil
