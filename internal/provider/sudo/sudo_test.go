@@ -155,6 +155,12 @@ func line(kind, field, value, amount, status string) string {
 func TestOnlyADefiniteMatchResolvesAFunding(t *testing.T) {
 	other := line("Debit", "paymentReference", "somebody else's", "5000", "Completed")
 	narrated := line("Debit", "narration", "Card funding "+reference+".", "5000", "")
+	// step is a later line of the same funding.
+	step := func(second int, kind, status string) string {
+		l := line(kind, "paymentReference", reference, "5000", status)
+		return strings.NewReplacer(`"t1"`, fmt.Sprintf(`"t%d"`, second), ":01.000Z", fmt.Sprintf(":%02d.000Z", second)).Replace(l)
+	}
+	again := []string{step(4, "Credit", "Completed"), step(3, "Debit", "Completed"), step(2, "Credit", "Completed"), step(1, "Debit", "Completed")}
 	for name, c := range map[string]struct {
 		answer, want string
 		vouched      bool
@@ -166,6 +172,18 @@ func TestOnlyADefiniteMatchResolvesAFunding(t *testing.T) {
 		"listed and pending":                {listed(line("Debit", "paymentReference", reference, "5000", "Pending")), "unknown pending", true},
 		"another amount":                    {listed(line("Debit", "paymentReference", reference, "50", "Completed")), "unknown contradiction", true},
 		"the money came back":               {listed(line("Credit", "paymentReference", reference, "5000", ""), narrated), "rejected reversed", false},
+		"came back and went again":          {listed(again[1:]...), "confirmed completed", false},
+		"came back, and goes again":         {listed(step(3, "Debit", "Pending"), again[2], again[3]), "unknown pending", true},
+		"came back, and failed to go again": {listed(step(3, "Debit", "Failed"), again[2], again[3]), "rejected reversed", false},
+		"came back twice":                   {listed(again...), "rejected reversed", false},
+		"the same, oldest first":            {listed(again[3], again[2], again[1]), "confirmed completed", false},
+		"a return that failed":              {listed(step(2, "Credit", "Failed"), again[3]), "confirmed completed", false},
+		"a return on its way":               {listed(step(2, "Credit", "Pending"), again[3]), "unknown pending", true},
+		"an older attempt failed":           {listed(step(2, "Debit", "Completed"), step(1, "Debit", "Failed")), "confirmed completed", false},
+		"a newer attempt failed":            {listed(step(2, "Debit", "Failed"), again[3]), "confirmed completed", false},
+		"the return of a failed debit":      {listed(step(2, "Credit", "Completed"), step(1, "Debit", "Failed")), "rejected failed", false},
+		"a return without its debit":        {listed(step(2, "Credit", "Completed")), "unknown not_listed", true},
+		"an empty page before the last one": {`200 {"data":[],"pagination":{"pages":"3"}}`, "unknown not_listed", true},
 		"absence is no answer":              {listed(other), "unknown not_listed", false},
 		"absence from a list vouched for":   {listed(other), "missing not_listed", true},
 		"absence from an empty list":        {listed(), "missing not_listed", true},
@@ -357,7 +375,10 @@ func TestOnlyALineThatNamesTheCardProvesItsReturn(t *testing.T) {
 		"another card":               {listed(line("Credit", "narration", "Refund of c11", "1200.50", "")), "₦0.00 false <nil>"},
 		"a debit":                    {listed(line("Debit", "narration", "Refund of c1", "1200.50", "")), "₦0.00 false <nil>"},
 		"failed":                     {listed(line("Credit", "narration", "Refund of c1", "1200.50", "Failed")), "₦0.00 false <nil>"},
-		"no list":                    {`503 {}`, "₦0.00 false Sudo"},
+		"on its way":                 {listed(line("Credit", "narration", "Refund of c1", "1200.50", "Pending")), "₦0.00 true <nil>"},
+		"one of two is on its way": {listed(line("Credit", "narration", "Refund of c1", "1200.50", "Completed"),
+			line("Credit", "narration", "Rest of c1", "1", "Queued")), "₦0.00 true <nil>"},
+		"no list": {`503 {}`, "₦0.00 false Sudo"},
 	} {
 		_, p := serve(t, nil, c.answer)
 		back, is, err := p.ReturnedBalance(t.Context(), "c1", time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC))
