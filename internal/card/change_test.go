@@ -187,6 +187,11 @@ func TestWhatIsLeftOnATerminatedCardComesBack(t *testing.T) {
 			t.Fatal("the job ended before the money came back")
 		}
 		w.holds(300*money.Naira, 0, 700*money.Naira)
+		w.issuer.returning = true
+		w.forward(71 * time.Hour)
+		if next, err = w.Returned(t.Context(), j); err != nil || next.IsZero() || len(w.cases()) > 0 {
+			t.Fatalf("a return on its way: next %v, %v, cases %v", next, err, w.cases())
+		}
 		w.issuer.back = 650 * money.Naira
 		for range 3 {
 			next, err = w.Returned(t.Context(), j)
@@ -211,7 +216,8 @@ func TestABalanceWithoutProofIsACase(t *testing.T) {
 			must(t, w.Notified(t.Context(), "sudo", ended))
 		}
 		j := w.job(c.ID)
-		w.forward(2 * time.Hour)
+		w.issuer.returning = true // and it stays so
+		w.forward(73 * time.Hour)
 		for range 2 {
 			_, err = w.Returned(t.Context(), j)
 			must(t, err)

@@ -23,14 +23,16 @@ const ReturnJob = "card.return"
 const (
 	// returnPause is the time between two looks at the issuer's list for the money of a terminated card.
 	returnPause = 10 * time.Minute
-	// returnPatience is the time after which the operators are asked for this money.
-	returnPatience = time.Hour
+	// returnPatience is the time after which the operators are asked for this money. returnLimit is the same if the issuer's list
+	// shows that the money is on its way. From returnPatience on, the list is looked at once an hour.
+	returnPatience, returnLimit = time.Hour, 72 * time.Hour
 )
 
 // Returned runs a ReturnJob. The issuer moves what is left on a terminated card to the fintech's account.
 // If a line on the list of that account names the card, Returned credits the company. Otherwise
 // the issuer's notice, or the balance before the termination, says how much is left. This amount is a
-// claim and no proof, so after an hour a case asks two operators.
+// claim and no proof, so after an hour a case asks two operators. If such a line has no outcome yet, Returned asks about it
+// for three days first.
 //
 // A funding of the card may be open at the termination. Returned waits for its outcome. If the money has reached the card after the
 // card ended, nobody knows how much of it was swept, so a case asks the operators. If it has reached the card after Kobo read the
@@ -52,9 +54,12 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 	if err != nil {
 		s.Log.Warn("the issuer's list was not read for a terminated card", "company", c.Company, "card", c.ID, "error", err)
 	}
-	now := s.Clock.Now()
-	if now.Sub(j.CreatedAt) < returnPatience {
+	isOnItsWay := err == nil && listed && back == 0 && !late
+	switch now := s.Clock.Now(); {
+	case now.Sub(j.CreatedAt) < returnPatience:
 		return now.Add(returnPause), nil
+	case isOnItsWay && now.Sub(j.CreatedAt) < returnLimit:
+		return now.Add(returnPatience), nil
 	}
 	left, err := s.leftOn(ctx, c, last)
 	if late {
@@ -64,6 +69,9 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 		return time.Time{}, err
 	}
 	detail := "a terminated card held this amount, and no line of the issuer's list names the card"
+	if isOnItsWay {
+		detail = "a terminated card held this amount, and the line of the issuer's list that names the card has no outcome"
+	}
 	if left == unknownBalance {
 		left, detail = 0, "it is unknown how much was left on a terminated card: ask the issuer"
 	}

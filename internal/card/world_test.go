@@ -50,13 +50,15 @@ type issuer struct {
 	changes []provider.CardStatus
 	left    money.Kobo // what is on each card
 	back    money.Kobo // what the list says came back from a card
-	broken  error      // the error of every call that is not a payment
-	during  func()     // runs in the middle of a funding
-	late    bool       // whether the reply to a change comes when the time for it is over
-	changed func()     // runs before the reply to a change of a card's status
-	unread  error      // the error of the calls for a card's balance
-	slow    bool       // whether a call for a card's balance takes all its time
-	now     func() time.Time
+	// returning is true if the list has a line of it without an outcome.
+	returning bool
+	broken    error  // the error of every call that is not a payment
+	during    func() // runs in the middle of a funding
+	late      bool   // whether the reply to a change comes when the time for it is over
+	changed   func() // runs before the reply to a change of a card's status
+	unread    error  // the error of the calls for a card's balance
+	slow      bool   // whether a call for a card's balance takes all its time
+	now       func() time.Time
 }
 
 func (i *issuer) Name() string { return "Sudo" }
@@ -144,7 +146,7 @@ func (i *issuer) CardBalance(ctx context.Context, _ string) (money.Kobo, error) 
 }
 
 func (i *issuer) ReturnedBalance(context.Context, string, time.Time) (money.Kobo, bool, error) {
-	return i.back, i.back > 0, i.broken
+	return i.back, i.back > 0 || i.returning, i.broken
 }
 
 func (i *issuer) FundCard(_ context.Context, f provider.CardFunding) provider.Answer {

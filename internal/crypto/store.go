@@ -162,11 +162,11 @@ func (s *Service) findTransaction(ctx context.Context, company string, number in
 	return db.One(ctx, s.DB, scanTransaction, transactionsWhere+`company_id = $1 AND id = $2`, company, number)
 }
 
-// findSeen returns the latest transaction that was recorded for a movement. The parameter seen is
-// the text that identifies the movement.
-func (s *Service) findSeen(ctx context.Context, company, seen string) (Transaction, error) {
+// findSeen returns the latest transaction that was recorded for a movement. The parameter seen has
+// the texts that may identify the movement.
+func (s *Service) findSeen(ctx context.Context, company string, seen ...string) (Transaction, error) {
 	return db.One(ctx, s.DB, scanTransaction,
-		transactionsWhere+`company_id = $1 AND seen = $2 ORDER BY attempt DESC LIMIT 1`, company, seen)
+		transactionsWhere+`company_id = $1 AND seen = ANY($2) ORDER BY attempt DESC LIMIT 1`, company, seen)
 }
 
 // inBlocks returns all companies' transactions in the blocks with these hashes.

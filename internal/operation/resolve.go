@@ -161,7 +161,7 @@ func (s *Service) unproven(ctx context.Context, o Operation) error {
 	}
 	detail := "the provider does not find our reference, but it is not proven that the provider looks up our references: ask the provider about this operation"
 	if o.ProviderReference != "" {
-		detail = fmt.Sprintf("%s does not find our reference, but it has accepted the operation as %s before: ask the provider about this operation", o.Provider, o.ProviderReference)
+		detail = fmt.Sprintf("%s does not find our reference, but it has answered the request with its own id %s: ask the provider about this operation", o.Provider, o.ProviderReference)
 	}
 	if late {
 		detail = "the provider does not find our reference" + earlier

@@ -42,7 +42,8 @@ type Issuer interface {
 	// CardBalance returns what is left on a card, or an *Error.
 	CardBalance(ctx context.Context, cardID string) (money.Kobo, error)
 	// ReturnedBalance looks for the money of a terminated card on the list of the fintech's account. It
-	// returns false if no line of the list names the card, which proves nothing.
+	// returns false if no line of the list names the card, which proves nothing. It returns 0 and true while a
+	// line that names the card has no outcome.
 	ReturnedBalance(ctx context.Context, cardID string, since time.Time) (back money.Kobo, listed bool, err error)
 	// FundCard moves money into a card's account. It never repeats a request that
 	// may have been executed.

@@ -29,28 +29,8 @@ func (w window) settled() time.Time { return w.to.Add(-settling) }
 func (w window) isBefore(at time.Time) bool    { return at.Before(w.begin.Add(-settling)) }
 func (w window) mayBeBefore(at time.Time) bool { return at.Before(w.begin.Add(settling)) }
 
-// shape matches our references and the session IDs between banks. The pattern session matches only
-// session IDs.
-var (
-	shape   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\b[0-9]{30}\b`)
-	session = regexp.MustCompile(`\b[0-9]{30}\b`)
-)
-
-// named returns the names that may identify the payment or credit of a line, the likeliest first.
-// They are the line's reference, and our references within that reference. For a debit or a return,
-// our references in the narration count too, since the bank wrote that narration. The sender writes
-// the narration of a credit, so that narration proves nothing.
-func named(l provider.StatementLine) (out []string) {
-	reference := strings.TrimSpace(l.Reference)
-	if reference != "" {
-		out = append(out, reference)
-	}
-	out = append(out, shape.FindAllString(strings.ToLower(reference), -1)...)
-	if !l.Credit || l.Reversal {
-		out = append(out, shape.FindAllString(strings.ToLower(l.Narration), -1)...)
-	}
-	return out
-}
+// session matches the session IDs between banks.
+var session = regexp.MustCompile(`\b[0-9]{30}\b`)
 
 // account groups the lines of the statement that have the same name (see nameOf).
 type account struct {
@@ -269,8 +249,8 @@ func unknown(name, company string, a account) Break {
 func (a account) mentions(name string) (text string) {
 	var all []string
 	for _, l := range a.lines {
-		for _, n := range named(l) {
-			if n != name && !session.MatchString(n) && shape.FindString(n) == n && !slices.Contains(all, n) {
+		for _, n := range l.Names() {
+			if n != name && !session.MatchString(n) && slices.Contains(provider.References(n), n) && !slices.Contains(all, n) {
 				all = append(all, n)
 			}
 		}
@@ -287,7 +267,7 @@ func (b record) explained(found Break, a account) Break {
 		return found
 	}
 	for _, l := range a.lines {
-		for _, name := range named(l) {
+		for _, name := range l.Names() {
 			if b.late[name] != "" {
 				found.Detail += ": it names " + b.late[name]
 				return found

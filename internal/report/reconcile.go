@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -211,10 +210,10 @@ func earlierLines(
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
-		seen[own(l)] = true
+		seen[l.Identity()] = true
 	}
 	for _, l := range earlier {
-		if id, there := known.owner(l); there && ids[id] && !seen[own(l)] {
+		if id, there := known.owner(l); there && ids[id] && !seen[l.Identity()] {
 			found = append(found, l)
 		}
 	}
@@ -261,7 +260,7 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 			return nil, err
 		}
 		for _, l := range lines {
-			if key := own(l); !seen[key] {
+			if key := l.Identity(); !seen[key] {
 				seen[key] = true
 				all = append(all, l)
 			}
@@ -273,21 +272,12 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// own returns the identity of a line: the bank's id of the line, or all fields of the line if the
-// bank gives no id.
-func own(l provider.StatementLine) string {
-	if l.ID != "" {
-		return l.ID
-	}
-	return fmt.Sprint(l.At.UnixMicro(), l.Credit, l.Amount, l.Balance, l.Reference, l.Narration)
-}
-
 // missing returns those names on the lines that belong to no payment or receipt of the record.
 func missing(lines []provider.StatementLine, b record) []string {
 	known, out := b.known(), map[string]bool{}
 	for _, l := range lines {
 		if _, there := known.owner(l); !there {
-			for _, n := range named(l) {
+			for _, n := range l.Names() {
 				out[n] = true
 			}
 		}
@@ -323,7 +313,7 @@ func (b record) known() names {
 // credit has that session ID, the payment went to a different company, and the credit is that
 // company's receipt.
 func (k names) owner(l provider.StatementLine) (string, bool) {
-	for _, n := range named(l) {
+	for _, n := range l.Names() {
 		if id, sent := k.sent[n]; sent && (!l.Credit || l.Reversal) {
 			return id, true
 		}

@@ -161,7 +161,7 @@ func (s *Shop) askAgain(ctx context.Context, t operation.Attempt) (provider.Answ
 		return a, err
 	}
 	a.Unproven = true
-	taken, returned, err := s.onStatement(ctx, books, t.Reference, p.CreatedAt)
+	taken, returned, _, err := s.onStatement(ctx, books, t.Reference, p.CreatedAt)
 	if err == nil && taken > returned {
 		a = provider.Answer{Outcome: provider.Confirmed, Code: "statement"}
 	}

@@ -2,6 +2,7 @@ package vtu
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,10 +80,12 @@ func (s *Shop) unproven(ctx context.Context, b provider.Biller, o operation.Oper
 	if !able || s.Clock.Now().Before(o.CreatedAt.Add(reversible)) {
 		return a
 	}
-	taken, returned, err := s.onStatement(ctx, books, o.OurReference(), o.CreatedAt)
+	taken, returned, unclear, err := s.onStatement(ctx, books, o.OurReference(), o.CreatedAt)
 	switch {
 	case err != nil:
 		s.Log.Warn("the statement could not be read for a purchase", "operation", o.ID, "error", err)
+	case unclear:
+		s.Log.Warn("a line of the statement names a purchase, but may belong to something else", "operation", o.ID)
 	case taken > 0 && returned >= taken:
 		return provider.Answer{Outcome: provider.Rejected, Code: "reversed", Message: "The biller returned the money"}
 	case taken > 0 && returned == 0 && kind != provider.Utility:
@@ -91,23 +94,50 @@ func (s *Shop) unproven(ctx context.Context, b provider.Biller, o operation.Oper
 	return a
 }
 
-// onStatement adds up the lines of the statement that name a reference of ours since its purchase was
-// created: the money taken from the account and the money returned to it.
-func (s *Shop) onStatement(ctx context.Context, books provider.Bookkeeper, sent string, created time.Time) (taken, returned money.Kobo, err error) {
+// onStatement adds up the lines of the statement that belong to a reference of ours since its purchase was
+// created: the money taken from the account and the money returned to it. Unclear is true if further lines name the
+// reference. The sums then decide nothing.
+func (s *Shop) onStatement(
+	ctx context.Context, books provider.Bookkeeper, sent string, created time.Time,
+) (taken, returned money.Kobo, unclear bool, err error) {
 	const slack = time.Hour // for the difference between the bank's clock and ours
 	from, to := created.Add(-slack), s.Clock.Now().Add(slack)
+	seen := map[string]bool{}
 	for page, more := 0, true; more && err == nil; page++ {
 		var lines []provider.StatementLine
 		lines, more, err = books.Statement(ctx, from, to, page)
 		for _, l := range lines {
+			ours, perhaps := belongs(l, sent)
+			again := seen[l.Identity()]
+			seen[l.Identity()] = true
 			switch {
-			case l.Reference != sent && !strings.Contains(l.Narration, sent):
+			case again, !ours:
 			case l.Credit:
 				returned += l.Amount
 			default:
 				taken += l.Amount
 			}
+			unclear = unclear || perhaps
 		}
 	}
-	return taken, returned, err
+	return taken, returned, unclear, err
+}
+
+// belongs reports whether a line of the statement belongs to a purchase with this reference. The reference of the line
+// decides first: a line with the reference of another payment belongs to that payment, whatever its narration says. The
+// company writes the narration of its payouts. Otherwise the narration decides, if the bank wrote it: that of a debit or of
+// a return. Perhaps is true if only words name the purchase that another sender, or the other side of a transfer between
+// banks, may have written.
+func belongs(l provider.StatementLine, sent string) (ours, perhaps bool) {
+	own := provider.References(l.Reference)
+	isSession := func(name string) bool { return strings.Trim(name, "0123456789") == "" }
+	switch {
+	case strings.TrimSpace(l.Reference) == sent, slices.Contains(own, sent):
+		return true, false
+	case !slices.Contains(provider.References(l.Narration), sent), slices.ContainsFunc(own, func(n string) bool { return !isSession(n) }):
+		return false, false
+	case len(own) > 0, l.Credit && !l.Reversal:
+		return false, true
+	}
+	return true, false
 }

@@ -1,6 +1,7 @@
 package vtu_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -277,6 +278,53 @@ func TestAnAnonymousStatementDecidesNothing(t *testing.T) {
 			s.stands(manners, s.resolve(s.data("03"), 20*time.Minute), vtu.Pending, string(operation.Unresolved))
 		})
 	}
+}
+
+// The company writes the narration of its payouts, and a sender that of a credit. So a line with the reference of another
+// payment is none of the purchase, and a credit whose words name the purchase leaves the outcome open.
+func TestALineOfSomethingElseDecidesNoPurchase(t *testing.T) {
+	const session, payout = "000001260102050000000000000003", "0d9c2f3e-58a1-7e0e-9b7a-1f2e3d4c5b6a"
+	debit, credit := `{"reference": "%s", "type": "Debit", "amount": 500, "narration": "%s"}`, `{"reference": "%s", "type": "Credit", "amount": 90000, "narration": "%s"}`
+	for name, c := range map[string]struct {
+		ending, line, reference string
+		want                    operation.State
+	}{
+		"a stranger's credit":           {"02", credit, session, vtu.Pending},
+		"a stranger's other credit":     {"02", credit, "abc", vtu.Pending},
+		"a credit with our reference":   {"02", credit, "", vtu.Failed},
+		"a credit of another payment":   {"02", credit, payout, vtu.Success},
+		"a payout in place of a sale":   {"03", debit, payout, vtu.Pending},
+		"a payout by its session":       {"03", debit, session, vtu.Pending},
+		"a payout beside a sale":        {"02", debit, payout, vtu.Success},
+		"a payout beside a failed sale": {"07", debit, payout, vtu.Failed},
+	} {
+		onStreet(t, provider.Unproven, "*=safehaven", func(t *testing.T, s *street) {
+			s.control("POST", "/sandbox/vas-reference", `{"externalReference": "unsearchable"}`)
+			o := s.data(c.ending)
+			s.control("POST", "/sandbox/statement-line", fmt.Sprintf(c.line, cmp.Or(c.reference, o.OurReference()), o.OurReference()))
+			if o = s.resolve(o, 20*time.Minute); o.State != c.want {
+				t.Errorf("%s: %s (%s), want %s", name, o.State, o.Code, c.want)
+			}
+		})
+	}
+}
+
+// A new line moves an old one to the next page, where it is read again.
+func TestALineOnTwoPagesCountsOnce(t *testing.T) {
+	onStreet(t, provider.Unproven, "*=safehaven", func(t *testing.T, s *street) {
+		s.control("POST", "/sandbox/vas-reference", `{"externalReference": "unsearchable"}`)
+		o := s.data("02")
+		s.Billers["safehaven"] = doubled{s.haven}
+		s.stands("twice", s.resolve(o, 20*time.Minute), vtu.Success, "")
+	})
+}
+
+// doubled is Safe Haven with each page of the statement listed twice.
+type doubled struct{ *safehaven.Plug }
+
+func (d doubled) Statement(ctx context.Context, from, to time.Time, page int) ([]provider.StatementLine, bool, error) {
+	lines, more, err := d.Plug.Statement(ctx, from, to, page/2)
+	return lines, more || page%2 == 0, err
 }
 
 // VTpass may report amounts in another unit, or with a fee. The purchase then stays open with a case,

@@ -136,6 +136,7 @@ func accidents(t *testing.T, newTrade func(t *testing.T) trade) {
 		{"the words are no texts", DoesAndSays(200, `{"statusCode":{},"responseCode":["00"],"code":{},"data":{"status":{},"_id":[]}}`), 9, unknown, done, 1, 1},
 		{"a fault inside", DoesAndSays(200, `{"statusCode":500,"code":"999","message":"oops"}`), 9, unknown, done, 1, 1},
 		{"a refusal in HTML", DoesAndSays(400, `<html>bad request</html>`), 9, unknown, done, 1, 1},
+		{"a yes and a no", DoesAndSays(400, `{"statusCode":400,"responseCode":"00","code":"000","message":"no"}`), 9, unknown, done, 1, 1},
 		{"the answer has no end", DoesAndFloods, 9, unknown, done, 1, 1},
 		{"the connection breaks, not done", Hides, 9, unknown, missing, 1, 0},
 		{"the connection breaks, done", DoesAndHides, 9, unknown, done, 1, 1},

@@ -62,6 +62,7 @@ func (t transfer) virtual() bool {
 // Inbound asks the bank for one credit by its session ID. Credits of permanent and of virtual
 // accounts have different URL paths.
 func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) provider.InboundAnswer {
+	sessionID = strings.TrimSpace(sessionID) // a kept notification may have it with a space
 	path := "/transfers/status"
 	if virtual {
 		path = "/virtual-accounts/status"

@@ -114,7 +114,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	case c.word != "" && !c.undone:
 		// The status word in the data means "pending" or is not known, or it means success and a
 		// response code contradicts it. So the outcome stays Unknown.
-	case status/100 == 4, codes.any(declines), c.undone && codes.clear():
+	case (status/100 == 4 || codes.any(declines)) && !codes.has(approved), c.undone && codes.clear():
 		a.Outcome = provider.Rejected
 	}
 	return a

@@ -65,7 +65,7 @@ func TestApprovedIsADoneCreditOfAVirtualAccount(t *testing.T) {
 	s.says(200, []byte(`{"statusCode":200,"responseCode":"00","data":{"_id":"1","type":"Inwards","sessionId":"s-1","status":"Approved","amount":50,
 		"creditAccountNumber":"7000000001","paymentReference":"ref-1"}}`))
 	p := s.plug(t, s.config(), clock.System{})
-	if a := p.Inbound(t.Context(), "s-1", true); a.Outcome != provider.Confirmed {
+	if a := p.Inbound(t.Context(), "s-1 ", true); a.Outcome != provider.Confirmed || a.Credit.SessionID != "s-1" {
 		t.Errorf("a virtual account: %+v", a)
 	}
 	if a := p.Inbound(t.Context(), "s-1", false); a.Outcome != provider.Unknown {

@@ -148,15 +148,16 @@ func (c codes) worst() string {
 	return c[1]
 }
 
-// text is a JSON value that may be a string or a number. A list of strings, such as validation
-// messages, is joined to one string. Any other value becomes an empty text.
+// text is a JSON value that may be a string or a number. Spaces around it do not count: a session ID or a reference with a
+// space is the same one. A list of strings, such as validation messages, is joined to one string. Any other value becomes
+// an empty text.
 type text string
 
 // UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
 // reply unreadable.
 func (t *text) UnmarshalJSON(b []byte) error {
 	s, ok := provider.Scalar(b)
-	if *t = text(s); ok {
+	if *t = text(strings.TrimSpace(s)); ok {
 		return nil
 	}
 	var list []string

@@ -103,25 +103,33 @@ func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.Ca
 // pageSize is the largest page that Sudo returns.
 const pageSize = 100
 
-// Cards lists all the cards of a cardholder.
+// Cards lists all the cards of a cardholder. If Sudo does not count the pages, the list ends with a page without a further card.
 func (p *Plug) Cards(ctx context.Context, cardholder string) ([]provider.IssuedCard, error) {
 	var out []provider.IssuedCard
-	for page := 0; ; page++ {
+	known := map[text]bool{}
+	for page := range mostPages {
 		var rows []cardRecord
 		e, err := p.data(p.look(ctx, "/cards/customer/"+url.PathEscape(cardholder)+paging(page)), &rows)
 		if err != nil {
 			return nil, err
 		}
+		before := len(out)
 		for _, c := range rows {
 			if c.ID == "" {
 				return nil, p.unreadable()
 			}
-			out = append(out, c.card())
+			if !known[c.ID] {
+				out, known[c.ID] = append(out, c.card()), true
+			}
 		}
-		if page+1 >= e.pages() && len(rows) < pageSize || len(rows) == 0 {
+		if e.ended(page, len(rows)) || e.pages() == 0 && len(out) == before {
 			return out, nil
 		}
+		if len(rows) == 0 {
+			break
+		}
 	}
+	return nil, p.unreadable()
 }
 
 func paging(page int) string {

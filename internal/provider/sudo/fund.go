@@ -49,6 +49,9 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 		if !e.into(&t) && !e.empty() {
 			return claim{open: true, silent: true}
 		}
+		if !p.mayBe(t, f) {
+			return claim{reference: string(t.ID), open: true} // the list decides
+		}
 		return t.claim() // Sudo's documentation shows an empty object for a success
 	})
 }
@@ -115,6 +118,18 @@ func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 	return t.names(f.Reference) && ok && max(amount, -amount) == f.Amount
 }
 
+// mayBe reports whether the transfer t of a reply to the funding f contradicts f neither by its reference nor by its
+// amount. The reply may lack both.
+func (p *Plug) mayBe(t transfer, f provider.CardFunding) bool {
+	if t.Amount == "" {
+		return t.Reference == "" || t.names(f.Reference)
+	}
+	if t.Reference == "" {
+		t.Reference = text(f.Reference)
+	}
+	return p.is(t, f)
+}
+
 const (
 	// slack is the assumed maximum by which Sudo's clock is behind ours.
 	slack = time.Hour
@@ -123,62 +138,64 @@ const (
 	mostPages, mostOfAll = 50, 500
 )
 
-// These are the codes of replies about a funding that is not on the part of the list that was read, and about one that came back.
-const (
-	notListed    = "not_listed"
-	codeReversed = "reversed"
-)
+// credit is the type of a line that returns money, in lower case.
+const credit = "credit"
+
+// notListed is the code of a reply about a funding that is not on the part of the list that was read.
+const notListed = "not_listed"
 
 // scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
-// time before the funding was recorded. If the request may be older, and is not there or has failed there, scan reads the whole list.
+// time before the funding was recorded. If the request may be older, and is not there, has failed there or came back, scan reads
+// the whole list.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
 	a := p.scanSince(ctx, f, f.Since.Add(-slack))
-	if f.Earlier && (a.Code == notListed || a.Outcome == provider.Rejected && a.Code != codeReversed) {
+	if f.Earlier && (a.Code == notListed || a.Outcome == provider.Rejected) {
 		return p.scanSince(ctx, f, time.Time{})
 	}
 	return a
 }
 
-// scanSince looks for a funding on the list, back to the time since, or on the whole list if since is zero. A debit with our
-// reference and amount is a success, unless a credit with the same reference and amount returned the money. Such a credit is
-// newer than the debit, so behind the debit the list need not be read. It is read on behind a debit that failed if the request
-// may be older, because an earlier debit of the same reference may be a success.
+// scanSince looks for a funding on the list, back to the time since, or on the whole list if since is zero. A credit is newer than
+// the debit that it returns. So if the newest lines have more confirmed debits than credits, the lines before them need not be
+// read. Otherwise all lines are read, because an earlier debit of the same reference may be a success.
 //
 // A funding that is not on the list counts as missing only under two conditions: the list was read
 // without a gap, and Config.CompleteList is set. Without the setting it proves nothing, because
 // Sudo's documentation does not state that the lines contain our reference.
 func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time.Time) provider.Answer {
-	var found, failed, back, odd *transfer
+	a, short := p.scanLines(ctx, f, since, true)
+	if short && a.Outcome != provider.Confirmed {
+		a, _ = p.scanLines(ctx, f, since, false)
+	}
+	return a
+}
+
+// scanLines does the same as scanSince in one read of the list. The read is short if it ended before the time since. It may be so
+// only with mayStop.
+func (p *Plug) scanLines(ctx context.Context, f provider.CardFunding, since time.Time, mayStop bool) (a provider.Answer, short bool) {
+	var all trail
 	complete, err := p.lines(ctx, since, func(t transfer) (until time.Time) {
 		switch {
 		case !t.names(f.Reference):
 		case !p.is(t, f):
-			odd = &t
-		case lower(t.Type) == "credit":
-			back = &t
-		case f.Earlier && t.answer().Outcome == provider.Rejected:
-			failed = &t
+			all.odd = true
 		default:
-			found = &t
-			until = provider.Instant(t.CreatedAt).Add(-slack)
+			all.add(t)
+			if mayStop && all.isPaid() {
+				short, until = true, provider.Instant(t.CreatedAt).Add(-slack)
+			}
 		}
 		return until
 	})
 	switch {
-	case odd != nil:
-		return provider.Answer{Code: "contradiction", Message: "The transfer is listed with another amount"}
-	case found != nil && back != nil:
-		return provider.Answer{Outcome: provider.Rejected, Code: codeReversed, Message: "The transfer was reversed", Reference: string(found.ID)}
-	case found != nil && complete:
-		return found.answer()
-	case err != nil:
-		return provider.Answer{Code: err.Code, Message: err.Message}
-	case failed != nil && complete:
-		return failed.answer()
+	case err != nil && !all.odd:
+		return provider.Answer{Code: err.Code, Message: err.Message}, short
+	case all.isListed():
+		return all.answer(complete), short
 	case complete && p.cfg.CompleteList:
-		return provider.Answer{Missing: true, Code: notListed, Message: "The transfer is not on the list"}
+		return provider.Answer{Missing: true, Code: notListed, Message: "The transfer is not on the list"}, short
 	}
-	return provider.Answer{Code: notListed, Message: "The transfer has not been found yet"}
+	return unlisted, short
 }
 
 // lines calls see with each line of our account's list, back to the time since. If see returns a later time, it reads back to that. It returns whether
@@ -193,6 +210,7 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (u
 
 // read reads at most so many pages of the list for lines. It also returns whether the list is sorted newest first, as far as it was read. A new line moves
 // the pages while they are read, so a line may be on two pages: read calls see once for it. A list that is not sorted newest first is read to its end.
+// The end is the last page by Sudo's count of pages, or an empty page if Sudo does not count them. Sudo may send shorter pages than it was asked for.
 func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(transfer) (until time.Time)) (complete, sorted bool, why *provider.Error) {
 	sorted = true
 	last, known := time.Time{}, map[[5]text]bool{}
@@ -215,8 +233,9 @@ func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(tra
 				since = until
 			}
 		}
-		if len(rows) == 0 || page+1 >= e.pages() && len(rows) < pageSize || sorted && last.Before(since) {
-			return true, sorted, nil
+		old := sorted && !last.IsZero() && last.Before(since)
+		if ended := e.ended(page, len(rows)); ended || old || len(rows) == 0 {
+			return ended || old, sorted, nil
 		}
 	}
 	return false, sorted, nil
@@ -224,17 +243,23 @@ func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(tra
 
 // ReturnedBalance looks for credits on the list of our account that name the card, after the time
 // since. Sudo's documentation does not say how such a line names the card. So the plug accepts the
-// card's id as the reference or as a word of the narration.
+// card's id as the reference or as a word of the narration. Each credit must have its outcome.
 func (p *Plug) ReturnedBalance(ctx context.Context, cardID string, since time.Time) (back money.Kobo, listed bool, err error) {
+	open := false
 	_, why := p.lines(ctx, since.Add(-slack), func(t transfer) (until time.Time) {
 		amount, ok := p.amount(t.Amount)
-		if ok && lower(t.Type) == "credit" && t.names(cardID) && !undoneWords[lower(t.Status)] {
+		outcome := t.answer().Outcome
+		if ok && amount != 0 && lower(t.Type) == credit && t.names(cardID) && outcome != provider.Rejected {
 			back, listed = back+max(amount, -amount), true
+			open = open || outcome == provider.Unknown
 		}
 		return until
 	})
-	if why != nil {
+	switch {
+	case why != nil:
 		return 0, false, why
+	case open:
+		return 0, true, nil
 	}
 	return back, listed, nil
 }

@@ -2,6 +2,7 @@ package sudo
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -50,22 +51,46 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 		return provider.Unreadable.Answer()
 	}
 	c, status := claimed(e), e.status(r.Status)
-	response := provider.First(e.ResponseCode, c.code)
-	a := provider.Answer{Reference: c.reference, Code: provider.First(response, code(status)), Message: e.message()}
+	both, isOpen := codes{e.ResponseCode, c.code}, c.open && !c.silent
+	a := provider.Answer{Reference: c.reference, Code: provider.First(both.worst(), word(code(status))), Message: e.message()}
 	switch {
-	case response == repeated || status == http.StatusConflict || provider.Repeated(a.Message):
+	case both.has(repeated) || status == http.StatusConflict || provider.Repeated(a.Message):
 		a.Code, a.Reference = provider.CodeDuplicate, ""
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
-		isOpen := unsure[response] || c.open && !c.silent
-		if !c.done && response != approved && !isOpen { // nothing in the same reply contradicts the refusal
+		if !c.done && !both.has(approved) && !both.any(unsure) && !isOpen { // nothing in the same reply contradicts the refusal
 			a.Outcome = provider.Rejected
 		}
 	case status >= 300:
 		// Sudo failed internally, so the outcome stays Unknown.
-	case declines[response] && !c.done, c.undone && response != approved:
+	case both.has(approved) && !both.clear(), both.any(unsure):
+		// The two codes contradict each other, or one of them leaves the outcome open, so it stays Unknown.
+	case both.any(declines) && !c.done && !isOpen, c.undone && !both.has(approved):
 		a.Outcome = provider.Rejected
-	case (response == "" || response == approved) && !c.open && !c.undone && (c.done || c.silent):
+	case both.clear() && !c.open && !c.undone && (c.done || c.silent):
 		a.Outcome = provider.Confirmed
 	}
 	return a
+}
+
+// codes holds the two response codes of a reply: the code at the top level and the code inside the
+// data.
+type codes [2]word
+
+// clear reports whether both codes are compatible with a success.
+func (c codes) clear() bool { return plain(c[0]) && plain(c[1]) }
+
+func plain(code word) bool { return code == "" || code == approved }
+
+// any reports whether at least one of the two codes is on the list.
+func (c codes) any(list map[string]bool) bool { return list[string(c[0])] || list[string(c[1])] }
+
+// has reports whether at least one of the two codes is equal to code.
+func (c codes) has(code word) bool { return slices.Contains(c[:], code) }
+
+// worst returns one of the two codes: a code other than 00 takes precedence over 00.
+func (c codes) worst() word {
+	if !plain(c[0]) || plain(c[1]) && c[0] != "" {
+		return c[0]
+	}
+	return c[1]
 }

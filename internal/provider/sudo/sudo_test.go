@@ -79,23 +79,37 @@ func funding() provider.CardFunding {
 func TestWhatAnAnswerToAFundingMeans(t *testing.T) {
 	for answer, want := range map[string]string{
 		`200 {}`: "confirmed 200",
-		`200 {"statusCode":200,"responseCode":"00","data":{"status":"Completed","_id":"t1"}}`: "confirmed 00",
-		`200 {"statusCode":200,"responseCode":"09","data":{"status":"Pending","_id":"t1"}}`:   "unknown 09",
-		`200 {"statusCode":200,"data":{"status":"Processing"}}`:                               "unknown 200",
-		`200 {"statusCode":200,"responseCode":"57","data":{}}`:                                "rejected 57",
-		`200 {"statusCode":200,"responseCode":"57","data":{"status":"Completed"}}`:            "unknown 57",
-		`200 {"statusCode":200,"responseCode":"68","data":{}}`:                                "unknown 68",
-		`200 {"statusCode":400,"message":"Insufficient funds"}`:                               "rejected 400",
-		`400 {"statusCode":400,"responseCode":"68","message":"Response received too late"}`:   "unknown 68",
-		`200 {"statusCode":400,"data":{"status":"Pending","_id":"t1"}}`:                       "unknown 400",
-		`400 {"statusCode":400,"data":[{"property":"amount"}]}`:                               "rejected 400",
-		`200 {"statusCode":500,"message":"oops"}`:                                             "unknown 500",
-		`400 {"statusCode":400,"message":[{"property":"amount","constraints":{"a":"x"}}]}`:    "rejected 400",
-		`400 {"statusCode":400,"responseCode":"00","message":"odd"}`:                          "unknown 00",
-		`400 {"statusCode":400,"responseCode":"94","message":"Duplicate"}`:                    "unknown duplicate",
-		`409 {"statusCode":409,"message":"Duplicate"}`:                                        "unknown duplicate",
-		`400 {"statusCode":400,"message":"Duplicate paymentReference"}`:                       "unknown duplicate",
-		`200 {"statusCode":400,"message":[{"constraints":{"x":"duplicate reference"}}]}`:      "unknown duplicate",
+		`200 {"statusCode":200,"responseCode":"00","data":{"status":"Completed","_id":"t1"}}`:                 "confirmed 00",
+		`200 {"statusCode":200,"responseCode":"09","data":{"status":"Pending","_id":"t1"}}`:                   "unknown 09",
+		`200 {"statusCode":200,"data":{"status":"Processing"}}`:                                               "unknown 200",
+		`200 {"statusCode":200,"responseCode":"57","data":{}}`:                                                "rejected 57",
+		`200 {"statusCode":200,"responseCode":"57","data":{"status":"Completed"}}`:                            "unknown 57",
+		`200 {"statusCode":200,"responseCode":"68","data":{}}`:                                                "unknown 68",
+		`200 {"statusCode":400,"message":"Insufficient funds"}`:                                               "rejected 400",
+		`400 {"statusCode":400,"responseCode":"68","message":"Response received too late"}`:                   "unknown 68",
+		`200 {"statusCode":400,"data":{"status":"Pending","_id":"t1"}}`:                                       "unknown 400",
+		`400 {"statusCode":400,"data":[{"property":"amount"}]}`:                                               "rejected 400",
+		`200 {"statusCode":500,"message":"oops"}`:                                                             "unknown 500",
+		`400 {"statusCode":400,"message":[{"property":"amount","constraints":{"a":"x"}}]}`:                    "rejected 400",
+		`400 {"statusCode":400,"responseCode":"00","message":"odd"}`:                                          "unknown 00",
+		`400 {"statusCode":400,"responseCode":"94","message":"Duplicate"}`:                                    "unknown duplicate",
+		`409 {"statusCode":409,"message":"Duplicate"}`:                                                        "unknown duplicate",
+		`400 {"statusCode":400,"message":"Duplicate paymentReference"}`:                                       "unknown duplicate",
+		`200 {"statusCode":400,"message":[{"constraints":{"x":"duplicate reference"}}]}`:                      "unknown duplicate",
+		`200 {"responseCode":"00","data":{"responseCode":"09","status":"Completed"}}`:                         "unknown 09",
+		`200 {"responseCode":"00","data":{"responseCode":"51"}}`:                                              "unknown 51",
+		`200 {"responseCode":"57","data":{"responseCode":"00"}}`:                                              "unknown 57",
+		`200 {"responseCode":"09","data":{"status":"Failed"}}`:                                                "unknown 09",
+		`200 {"responseCode":"57","data":{"status":"Pending"}}`:                                               "unknown 57",
+		`400 {"responseCode":"57","data":{"responseCode":"00"}}`:                                              "unknown 57",
+		`200 {"data":{"responseCode":"94","status":"Completed"}}`:                                             "unknown duplicate",
+		`200 {"data":{"_id":"t1","status":"Completed","paymentReference":"` + reference + `","amount":5000}}`: "confirmed 200 t1",
+		`200 {"data":{"_id":"t1","status":"Completed","paymentReference":"another"}}`:                         "unknown 200 t1",
+		`200 {"data":{"_id":"t1","status":"Completed","amount":50}}`:                                          "unknown 200 t1",
+		`200 {"data":{"_id":"t1","status":"Completed","amount":"much"}}`:                                      "unknown 200 t1",
+		`200 {"data":{"_id":"t1","status":"Failed","paymentReference":"another"}}`:                            "unknown 200 t1",
+		`200 {"responseCode":"57","data":{"_id":"t1","paymentReference":"another","amount":5000}}`:            "unknown 57 t1",
+		`400 {"statusCode":400,"data":{"_id":"t1","status":"Failed","paymentReference":"another"}}`:           "unknown 400 t1",
 		`401 nothing`:                 "rejected 401",
 		`404 {"message":"Not found"}`: "rejected 404",
 		`429 {"statusCode":429}`:      "unknown server_error",
@@ -105,8 +119,8 @@ func TestWhatAnAnswerToAFundingMeans(t *testing.T) {
 	} {
 		_, p := serve(t, nil, answer)
 		a := p.FundCard(t.Context(), funding())
-		if got := a.Outcome.String() + " " + a.Code; got != want {
-			t.Errorf("%s: %s, want %s", answer, got, want)
+		if got := a.Outcome.String() + " " + a.Code; got != want && got+" "+a.Reference != want {
+			t.Errorf("%s: %s %s, want %s", answer, got, a.Reference, want)
 		}
 	}
 }
@@ -141,6 +155,12 @@ func line(kind, field, value, amount, status string) string {
 func TestOnlyADefiniteMatchResolvesAFunding(t *testing.T) {
 	other := line("Debit", "paymentReference", "somebody else's", "5000", "Completed")
 	narrated := line("Debit", "narration", "Card funding "+reference+".", "5000", "")
+	// step is a later line of the same funding.
+	step := func(second int, kind, status string) string {
+		l := line(kind, "paymentReference", reference, "5000", status)
+		return strings.NewReplacer(`"t1"`, fmt.Sprintf(`"t%d"`, second), ":01.000Z", fmt.Sprintf(":%02d.000Z", second)).Replace(l)
+	}
+	again := []string{step(4, "Credit", "Completed"), step(3, "Debit", "Completed"), step(2, "Credit", "Completed"), step(1, "Debit", "Completed")}
 	for name, c := range map[string]struct {
 		answer, want string
 		vouched      bool
@@ -152,6 +172,18 @@ func TestOnlyADefiniteMatchResolvesAFunding(t *testing.T) {
 		"listed and pending":                {listed(line("Debit", "paymentReference", reference, "5000", "Pending")), "unknown pending", true},
 		"another amount":                    {listed(line("Debit", "paymentReference", reference, "50", "Completed")), "unknown contradiction", true},
 		"the money came back":               {listed(line("Credit", "paymentReference", reference, "5000", ""), narrated), "rejected reversed", false},
+		"came back and went again":          {listed(again[1:]...), "confirmed completed", false},
+		"came back, and goes again":         {listed(step(3, "Debit", "Pending"), again[2], again[3]), "unknown pending", true},
+		"came back, and failed to go again": {listed(step(3, "Debit", "Failed"), again[2], again[3]), "rejected reversed", false},
+		"came back twice":                   {listed(again...), "rejected reversed", false},
+		"the same, oldest first":            {listed(again[3], again[2], again[1]), "confirmed completed", false},
+		"a return that failed":              {listed(step(2, "Credit", "Failed"), again[3]), "confirmed completed", false},
+		"a return on its way":               {listed(step(2, "Credit", "Pending"), again[3]), "unknown pending", true},
+		"an older attempt failed":           {listed(step(2, "Debit", "Completed"), step(1, "Debit", "Failed")), "confirmed completed", false},
+		"a newer attempt failed":            {listed(step(2, "Debit", "Failed"), again[3]), "confirmed completed", false},
+		"the return of a failed debit":      {listed(step(2, "Credit", "Completed"), step(1, "Debit", "Failed")), "rejected failed", false},
+		"a return without its debit":        {listed(step(2, "Credit", "Completed")), "unknown not_listed", true},
+		"an empty page before the last one": {`200 {"data":[],"pagination":{"pages":"3"}}`, "unknown not_listed", true},
 		"absence is no answer":              {listed(other), "unknown not_listed", false},
 		"absence from a list vouched for":   {listed(other), "missing not_listed", true},
 		"absence from an empty list":        {listed(), "missing not_listed", true},
@@ -343,7 +375,10 @@ func TestOnlyALineThatNamesTheCardProvesItsReturn(t *testing.T) {
 		"another card":               {listed(line("Credit", "narration", "Refund of c11", "1200.50", "")), "₦0.00 false <nil>"},
 		"a debit":                    {listed(line("Debit", "narration", "Refund of c1", "1200.50", "")), "₦0.00 false <nil>"},
 		"failed":                     {listed(line("Credit", "narration", "Refund of c1", "1200.50", "Failed")), "₦0.00 false <nil>"},
-		"no list":                    {`503 {}`, "₦0.00 false Sudo"},
+		"on its way":                 {listed(line("Credit", "narration", "Refund of c1", "1200.50", "Pending")), "₦0.00 true <nil>"},
+		"one of two is on its way": {listed(line("Credit", "narration", "Refund of c1", "1200.50", "Completed"),
+			line("Credit", "narration", "Rest of c1", "1", "Queued")), "₦0.00 true <nil>"},
+		"no list": {`503 {}`, "₦0.00 false Sudo"},
 	} {
 		_, p := serve(t, nil, c.answer)
 		back, is, err := p.ReturnedBalance(t.Context(), "c1", time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC))

@@ -92,6 +92,15 @@ func (e envelope) message() string {
 // pages returns the number of pages of a list, or 0 if the reply does not contain it.
 func (e envelope) pages() int { return provider.Number(e.Pagination.Pages) }
 
+// ended reports whether a page with this number, from 0, and so many lines is the last one of its list. If Sudo does not
+// count the pages, only an empty page is behind the last one.
+func (e envelope) ended(page, lines int) bool {
+	if pages := e.pages(); pages > 0 {
+		return page+1 >= pages && lines < pageSize
+	}
+	return lines == 0
+}
+
 type text = provider.Text
 
 // word is a text that affects the outcome. If Sudo sends an object or an array instead of a text,

@@ -66,7 +66,14 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 	if !ok {
 		return provider.Unreadable.Answer()
 	}
-	a := judge(e, id, refusals)
+	a := judge(e, refusals)
+	if e.others(id) {
+		// The reply decides nothing. But VTpass may have carried out our purchase. With its id, a later "no such
+		// request_id" refunds nothing. No requery uses that id.
+		kept := provider.Unreadable.Answer()
+		kept.Reference = a.Reference
+		return kept
+	}
 	a.Unstarted = a.Outcome == provider.Rejected && unstarted[string(e.Code)] && e.bare()
 	return a
 }
@@ -79,18 +86,21 @@ func judgeRequery(r provider.Reply, id string) provider.Answer {
 	if !ok {
 		return a
 	}
-	a = judge(e, id, failures)
+	if e.others(id) {
+		return provider.Unreadable.Answer()
+	}
+	a = judge(e, failures)
 	a.Missing = e.Code == noSuchID && len(a.Reference) == 0
 	a.Found = len(a.Reference) > 0 && a.Code != provider.CodeUnreadable
 	return a
 }
 
+// others reports whether the reply describes a different purchase, or ours in another spelling.
+func (e envelope) others(id string) bool { return e.RequestID != "" && string(e.RequestID) != id }
+
 // judge derives the outcome from the code and the status. A success requires both. A failure counts
 // only if nothing in the same reply contradicts it.
-func judge(e envelope, id string, nos map[string]bool) provider.Answer {
-	if e.RequestID != "" && string(e.RequestID) != id {
-		return provider.Unreadable.Answer() // the reply describes a different purchase
-	}
+func judge(e envelope, nos map[string]bool) provider.Answer {
 	var t transaction
 	e.into(&t) // without a transaction the status stays empty and decides nothing
 	code, word := string(e.Code), strings.ToLower(string(t.Transactions.Status))

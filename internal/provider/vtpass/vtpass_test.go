@@ -107,6 +107,7 @@ var answers = map[string]struct {
 	"resolved by hand":                   {200, bare("044"), provider.Unknown, provider.Unknown, false, "044"},
 	"a code we do not know":              {200, bare("777"), provider.Unknown, provider.Unknown, false, "777"},
 	"somebody else's":                    {200, strings.Replace(done("000", "delivered"), ourID, "202510080734x", 1), provider.Unknown, provider.Unknown, false, "unreadable"},
+	"no such id, of somebody else's":     {200, `{"code":"015","requestId":"202510080734x"}`, provider.Unknown, provider.Unknown, false, "unreadable"},
 	"nothing":                            {200, `{}`, provider.Unknown, provider.Unknown, false, "unreadable"},
 }
 
@@ -123,6 +124,19 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 				t.Errorf("requery: %+v, want %s %s, missing %v", a, c.asked, c.code, c.missing)
 			}
 		})
+	}
+}
+
+// A reply to our payment that names another request_id decides nothing. But its id is kept, so that a later "no such id"
+// refunds nothing. The reply to a requery leaves no id.
+func TestTheIDOfAnUnreadableReplyIsKept(t *testing.T) {
+	_, p := serve(t, 200, strings.Replace(done("000", "delivered"), ourID, strings.ToUpper(ourID), 1))
+	a := p.Pay(t.Context(), provider.Purchase{Reference: reference, Kind: provider.Airtime, Category: "mtn", Amount: 10000, Phone: "08031234588"})
+	if a.Outcome != provider.Unknown || a.Code != provider.CodeUnreadable || a.Reference != "17" || a.Token != "" || a.Sold != 0 {
+		t.Errorf("pay: %+v", a)
+	}
+	if a = p.Requery(t.Context(), provider.Sale{Reference: reference}); a.Reference != "" || a.Found || a.Missing || a.Code != provider.CodeUnreadable {
+		t.Errorf("requery: %+v", a)
 	}
 }
 
