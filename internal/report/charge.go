@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
@@ -28,6 +29,35 @@ var chargeWords = regexp.MustCompile(`(?i)\b(charges?|fees?|commission|vat|stamp
 // the return of such a charge.
 func isCharge(l provider.StatementLine) bool {
 	return (!l.Credit || l.Reversal) && l.Amount <= mostCharge && chargeWords.MatchString(l.Narration)
+}
+
+// largest has the largest amount of the lines whose whole reference is one of ours, by that reference.
+type largest map[string]money.Kobo
+
+func largestOf(lines []provider.StatementLine) largest {
+	out := largest{}
+	for _, l := range lines {
+		if name := wholly(l); name != "" {
+			out[name] = max(out[name], l.Amount)
+		}
+	}
+	return out
+}
+
+// isPayment reports whether a line is the debit or the return of a payment of ours, although no ledger has that payment. A restore
+// may have lost it. Its narration is the company's, and proves no charge. A smaller line under the same reference is not the payment.
+func (m largest) isPayment(l provider.StatementLine) bool {
+	name := wholly(l)
+	return name != "" && l.Amount >= m[name]
+}
+
+// wholly returns the reference of a line if the whole of it is one of ours, and otherwise "". The session between banks is none.
+func wholly(l provider.StatementLine) string {
+	name := strings.ToLower(strings.TrimSpace(l.Reference))
+	if shape.FindString(name) != name || session.MatchString(name) {
+		return ""
+	}
+	return name
 }
 
 // split separates a payment's own lines from the lines of the bank's charges. A charge in the
