@@ -144,16 +144,24 @@ func (c *charges) addLine(l provider.StatementLine) {
 	}
 }
 
+// chargedAt returns an instant of the day to which the difference of a payment's charge belongs. That is the day of its last line. If
+// the payment was still open when the charges of that day were compared, it is the day on which the payment ended. The day does not
+// depend on the window, so every comparison adds the difference to the same day.
+func (p Payment) chargedAt(last time.Time) time.Time {
+	compared := midnight(last).AddDate(0, 0, 1).Add(chargesLate)
+	wasOpen := p.CreatedAt.Before(compared) && p.UpdatedAt.After(compared) && p.State != operation.Reversed // UpdatedAt is when it was reversed
+	if last.IsZero() || wasOpen {
+		return p.UpdatedAt
+	}
+	return last
+}
+
 // addPayment adds the difference between a payment's charge on the statement and its charge in the
 // ledger. A charge that is only in the ledger is ignored if the payment may have been made before
 // the statement begins. It is also ignored if the statement has no lines for the payment, because
 // that is reported as a separate break.
 func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
-	at := p.UpdatedAt
-	if !a.last.IsZero() {
-		at = a.last
-	}
-	switch d := c.at(at); {
+	switch d := c.at(p.chargedAt(a.last)); {
 	case charged > p.Charged:
 		d.lines++
 		d.unbooked += charged - p.Charged
