@@ -39,7 +39,7 @@ func bankDayOf(d report.BankDay) BankDay {
 		Difference: d.Difference, Explained: d.Explained(), ChargesCompared: d.Charges, Breaks: d.Breaks, Reconciliation: d.Run, At: clock.Text(d.At),
 		Findings: rows(d.Findings, func(f report.DayBreak) BankDayBreak {
 			return BankDayBreak{
-				Reason: string(f.Reason), Company: f.Company, Subject: f.Subject, Bank: f.Bank, Ledger: f.Book, Effect: f.Effect, Detail: f.Detail,
+				Reason: string(f.Reason), Company: f.Company, Subject: f.Subject, Bank: f.Bank, Ledger: f.Book, Effect: f.Effect, Explained: f.Explained, Detail: f.Detail,
 				At: clock.Optional(f.At), Case: wire.Optional(f.Case), Status: wire.Optional(string(f.State)), Outcome: wire.Optional(f.Outcome),
 			}
 		}),

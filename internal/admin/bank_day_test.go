@@ -21,8 +21,8 @@ func TestOperatorsSeeTheDaysOfBanks(t *testing.T) {
 		viewer := d.as("vera", operator.Viewer)
 		main := `{"provider":"main","day":"2030-01-01","lines":12,"in":500,"out":700,"bank":-200,"ledger":-89.25,"difference":-110.75,"explained":-100,
 			"chargesCompared":true,"breaks":2,"reconciliation":"r1","at":"2030-01-02T03:04:05.000Z","findings":[
-			{"reason":"UNKNOWN_DEBIT","company":"house","subject":"main/x","bank":100,"ledger":0,"effect":-100,"detail":"=a debit","at":"2030-01-01T10:00:00.000Z","case":"c1","status":"RESOLVED","outcome":"dismissed"},
-			{"reason":"UNBOOKED_CHARGE","company":"house","subject":"main/2030-01-01","bank":10.75,"ledger":0,"effect":-10.75,"detail":"charges","at":"2029-12-31T23:00:00.000Z","case":"c2","status":null,"outcome":null}]}`
+			{"reason":"UNKNOWN_DEBIT","company":"house","subject":"main/x","bank":100,"ledger":0,"effect":-100,"explained":-100,"detail":"=a debit","at":"2030-01-01T10:00:00.000Z","case":"c1","status":"RESOLVED","outcome":"dismissed"},
+			{"reason":"UNBOOKED_CHARGE","company":"house","subject":"main/2030-01-01","bank":10.75,"ledger":0,"effect":-10.75,"explained":0,"detail":"charges","at":"2029-12-31T23:00:00.000Z","case":"c2","status":null,"outcome":null}]}`
 		spare := `{"provider":"spare","day":"2030-01-01","lines":0,"in":0,"out":0,"bank":0,"ledger":0,"difference":0,"explained":0,
 			"chargesCompared":false,"breaks":0,"reconciliation":"r2","at":"2030-01-02T03:04:05.000Z","findings":[]}`
 		d.told(d.ok(viewer, "GET", "/admin/v1/bank-days", ""), `{"from":"2029-12-27","to":"2030-01-02","days":[`+main+`,`+spare+`]}`)

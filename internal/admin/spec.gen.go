@@ -169,7 +169,7 @@ type BankDay struct {
 	// Difference `bank` less `ledger`.
 	Difference money.Kobo `json:"difference"`
 
-	// Explained The part of the difference whose cases are decided.
+	// Explained The part of the difference that decided cases explain.
 	Explained money.Kobo `json:"explained"`
 
 	// ChargesCompared false if it is too early to compare the bank's own charges.
@@ -198,7 +198,10 @@ type BankDayBreak struct {
 
 	// Effect How much higher the bank's balance is than the ledger's.
 	Effect money.Kobo `json:"effect"`
-	Detail string     `json:"detail"`
+
+	// Explained The part of `effect` that the decision of the case explains. A decision that booked less than the bank has explains what it booked.
+	Explained money.Kobo `json:"explained"`
+	Detail    string     `json:"detail"`
 
 	// At When the bank has moved the money.
 	At *string `json:"at"`

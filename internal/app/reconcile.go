@@ -71,16 +71,27 @@ func (a *App) reconcile(ctx context.Context, bank string, book leased, reach tim
 }
 
 // reachOf returns how far back a comparison goes: as far as least, and further if none has succeeded for days. Otherwise nobody would
-// ever compare these days.
+// ever compare these days. It goes back to each day for which charges were booked since the last one, too. While the case was open, the
+// bank may have added charges to the day.
 func (a *App) reachOf(ctx context.Context, bank string, least time.Duration) (time.Duration, error) {
 	last, err := a.Reports.ComparedAt(ctx, bank)
 	if err != nil || last.IsZero() {
 		return least, err
 	}
-	if missed := a.Clock.Now().Sub(last) + overlap; missed > max(least, Reach) {
-		return max(least, min(missed, furthest)), nil
+	now := a.Clock.Now()
+	// Shortly after the decision a comparison takes the rest of a day for decided. So the next one covers the day again.
+	booked, err := a.Reports.BookedFor(ctx, bank, now.Add(-furthest), last.Add(-reconcileEvery))
+	if err != nil {
+		return least, err
 	}
-	return least, nil
+	reach := least
+	if missed := now.Sub(last) + overlap; missed > max(least, Reach) {
+		reach = max(least, min(missed, furthest))
+	}
+	if !booked.IsZero() {
+		reach = max(reach, min(now.Sub(booked), furthest))
+	}
+	return reach, nil
 }
 
 func (a *App) compare(ctx context.Context, bank string, book leased, reach time.Duration) (report.Reconciliation, error) {

@@ -75,11 +75,12 @@ func TestTheOverviewBeginsWithWhatNeedsAPerson(t *testing.T) {
 		w.plant(`UPDATE job SET last_error = '<b>no</b> answer about 0123456789' WHERE kind = 'report.walk'`)
 		w.plant(`INSERT INTO report_hour VALUES ('house', $1, 'payout', 'safehaven', 'paid', 4, 123456)`, w.app.Clock.Now().UnixMicro()/3600e6*3600e6)
 		w.plant(`INSERT INTO report_hour VALUES ('house', $1, 'payout', 'safehaven', 'failed', 1, 100)`, w.app.Clock.Now().UnixMicro()/3600e6*3600e6)
+		w.plant(`INSERT INTO report_hour VALUES ('house', $1, 'payout', 'safehaven', 'reversed', 1, 100)`, w.app.Clock.Now().UnixMicro()/3600e6*3600e6)
 		later(t, func() string {
 			text := p.read("/console/overview")
 			first, second := strings.Index(text, "/console/cases?reason=UNKNOWN_DEBIT"), strings.Index(text, `href="/console/system/jobs"`)
 			for _, want := range []string{
-				"₦412,000.00", "₦1,234.56", "80.0% of the decided were paid", "1 failed and 0 unknown",
+				"₦412,000.00", "₦1,234.56", "66.6% of the decided were paid", "1 failed and 0 unknown",
 				"<strong>Safe Haven:</strong> its statement could not be compared", "<strong>Unknown debit:</strong> a debit that nothing of ours asked for, ",
 			} {
 				if !strings.Contains(text, want) {

@@ -51,10 +51,15 @@ func (v *visit) exportBankDaysAddress() string {
 // unexplained returns the part of a day's difference that nobody has explained.
 func unexplained(d admin.BankDay) money.Kobo { return d.Difference - d.Explained }
 
-// undecided returns the number of a day's differences that nobody has decided.
+// isExplained reports whether the decision of a difference's case explains the whole difference.
+func isExplained(f admin.BankDayBreak) bool {
+	return optional(f.Status) == "RESOLVED" && f.Explained == f.Effect
+}
+
+// undecided returns the number of a day's differences that nobody has explained.
 func undecided(d admin.BankDay) (n int) {
 	for _, f := range d.Findings {
-		if optional(f.Status) != "RESOLVED" {
+		if !isExplained(f) {
 			n++
 		}
 	}

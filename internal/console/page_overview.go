@@ -219,11 +219,12 @@ func (g glance) todayOf(kind, outcome string) (sum admin.DayCount) {
 
 // confirmed returns the share of today's payouts with an outcome that were paid, in words.
 func (g glance) confirmed() string {
-	paid, failed := g.todayOf("payout", "paid").Count, g.todayOf("payout", "failed").Count
-	if paid+failed == 0 {
+	paid := g.todayOf("payout", "paid").Count
+	decided := paid + g.todayOf("payout", "failed").Count + g.todayOf("payout", "reversed").Count
+	if decided == 0 {
 		return "no payout has an outcome yet"
 	}
-	return shareOf(paid, paid+failed) + " of the decided were paid"
+	return shareOf(paid, decided) + " of the decided were paid"
 }
 
 // ageWords are the classes of ages of money in clearing.

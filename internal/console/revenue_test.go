@@ -56,17 +56,23 @@ func TestFinanceSeesWhatADayLacks(t *testing.T) {
 		w.plant(`INSERT INTO report_bank_day VALUES ('house', 'safehaven', 21915, 'r1', 12, 50000, 70000, -11075, 2, 0,
 			'[{"Reason":"UNKNOWN_DEBIT","Company":"house","Subject":"safehaven/x","Bank":100,"Book":0,"Detail":"a debit of ₦5000.00 at safehaven <b>debit</b>","At":"2030-01-01T10:00:00Z","Case":"c1","Effect":-100},
 			{"Reason":"UNBOOKED_CHARGE","Company":"house","Subject":"safehaven/2030-01-01","Bank":10.75,"Book":0,"Detail":"charges","At":"2029-12-31T23:00:00Z","Case":"c2","Effect":-10.75}]', 1893452645000000)`)
+		w.plant(`INSERT INTO operation_case VALUES ('house', 'c3', 'safehaven/2030-01-02', 'UNBOOKED_CHARGE', 0, '', 400, 'RESOLVED', 'booked', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
+		w.plant(`INSERT INTO report_bank_day VALUES ('house', 'safehaven', 21916, 'r1', 2, 0, 2050, -2050, 1, 1,
+			'[{"Reason":"UNBOOKED_CHARGE","Company":"house","Subject":"safehaven/2030-01-02","Bank":20.5,"Book":0,"Detail":"charges","At":"2030-01-01T23:00:00Z","Case":"c3","Effect":-20.5}]', 1893452645000000)`)
 		p := w.add("vera", operator.Viewer)
 		address := "/console/money/days?from=2030-01-01&to=2030-01-02"
 		text := p.read(address)
 		for _, want := range []string{
 			"Tue 1 Jan", "−₦200.00", "−₦89.25", "<strong>−₦110.75</strong>", "−₦10.75 not explained", "1 difference", "A debit of ₦5,000.00 at Safe Haven &lt;b&gt;debit", "Tue 1 Jan 2030 to Wed 2 Jan 2030",
-			"Two people have decided: dismissed.", "two people decide “booked”", `href="/console/cases/c2"`, `href="/console/money/runs/r1"`,
+			"Two people have decided: dismissed.", "−₦16.50 not explained", "The decision was about −₦4.00.", "two people decide “booked”", `href="/console/cases/c2"`, `href="/console/money/runs/r1"`,
 			`href="/console/money/days.csv?from=2030-01-01&amp;to=2030-01-02"`,
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("lacks %s: %s", want, text)
 			}
+		}
+		if strings.Contains(text, "All explained") || strings.Count(text, "To explain") != 2 {
+			t.Error("a part of a difference counts as the whole:", text)
 		}
 		if text := p.read(address + "&provider=other"); !strings.Contains(text, "Nothing matches.") {
 			t.Error("of another bank:", text)

@@ -139,13 +139,11 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + Kobo(t).Decimal() + `"`), nil
 }
 
-// UnmarshalJSON reads naira from a JSON string.
+// UnmarshalJSON reads naira from a JSON string. It accepts what the method of Kobo accepts.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	s, err := strconv.Unquote(string(b))
 	if err != nil {
 		return ErrSyntax
 	}
-	k, err := Parse(s)
-	*t = Text(k)
-	return err
+	return (*Kobo)(t).UnmarshalJSON([]byte(s))
 }

@@ -74,16 +74,11 @@ func TestEveryAmountSurvivesTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sum := Kobo(rapid.Int64Range(-99_999_999_999_999_999, 99_999_999_999_999_999).Draw(t, "sum"))
 		var read Kobo
-		if roundTrip(t, sum, &read); read != sum {
-			t.Fatalf("%d came back as %d", sum, read)
-		}
-		k := Kobo(rapid.Int64Range(0, int64(Max)).Draw(t, "kobo"))
-		var number Kobo
 		var text Text
-		roundTrip(t, k, &number)
-		roundTrip(t, Text(k), &text)
-		if number != k || Kobo(text) != k {
-			t.Fatalf("%d came back as %d and %d", k, number, text)
+		roundTrip(t, sum, &read)
+		roundTrip(t, Text(sum), &text)
+		if read != sum || Kobo(text) != sum {
+			t.Fatalf("%d came back as %d and %d", sum, read, text)
 		}
 	})
 }

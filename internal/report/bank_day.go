@@ -65,12 +65,10 @@ func (d BankDay) Moved() money.Kobo { return d.In - d.Out }
 // Booked returns how the movements of the day changed the balance in the ledger.
 func (d BankDay) Booked() money.Kobo { return d.Moved() - d.Difference }
 
-// Explained returns the part of the difference whose cases two operators have decided.
+// Explained returns the part of the difference that the decisions of two operators explain.
 func (d BankDay) Explained() (sum money.Kobo) {
 	for _, f := range d.Findings {
-		if f.State == operation.Resolved {
-			sum += f.Effect
-		}
+		sum += f.Explained
 	}
 	return sum
 }
@@ -82,6 +80,22 @@ type DayBreak struct {
 	Effect  money.Kobo
 	State   operation.CaseState `json:"-"` // "" if there is no case
 	Outcome string              `json:"-"` // what operators have decided
+	// Explained is the part of Effect that the decision explains.
+	Explained money.Kobo `json:"-"`
+}
+
+// tell adds the present state of the break's case. A decision that moved the amount of the case explains no more than that amount.
+// The break may have grown since the case was opened.
+func (b *DayBreak) tell(c caseState) {
+	b.State, b.Outcome, b.Explained = c.state, c.outcome, 0
+	if c.state != operation.Resolved {
+		return
+	}
+	b.Explained = b.Effect
+	if c.outcome == operation.Booked || c.outcome == operation.Assigned {
+		most := max(c.amount, -c.amount)
+		b.Explained = min(max(b.Effect, -most), most)
+	}
 }
 
 // effect returns how much higher the bank's balance is than the ledger's because of a break.
@@ -141,7 +155,7 @@ func (s *Service) BankDays(ctx context.Context, bank string, from, to time.Time)
 	states, err := caseStates(ctx, s.db, companies, ids)
 	for _, d := range list {
 		for i, f := range d.Findings {
-			d.Findings[i].State, d.Findings[i].Outcome = states[f.Case].state, states[f.Case].outcome
+			d.Findings[i].tell(states[f.Case])
 		}
 	}
 	return list, err
@@ -195,10 +209,11 @@ type caseState struct {
 	id      string
 	state   operation.CaseState
 	outcome string
+	amount  money.Kobo
 }
 
 func caseStates(ctx context.Context, q db.Querier, companies, ids []string) (map[string]caseState, error) {
-	list, err := db.All(ctx, q, db.Fields[caseState], `SELECT id, state, outcome FROM operation_case WHERE company_id = ANY($1) AND id = ANY($2)`, companies, ids)
+	list, err := db.All(ctx, q, db.Fields[caseState], `SELECT id, state, outcome, amount_kobo FROM operation_case WHERE company_id = ANY($1) AND id = ANY($2)`, companies, ids)
 	out := map[string]caseState{}
 	for _, c := range list {
 		out[c.id] = c

@@ -70,6 +70,9 @@ func TestADayOfABankIsShownBesideTheLedger(t *testing.T) {
 
 		_, err := d.Exec(t.Context(), `INSERT INTO operation_case VALUES ('house', 'case bank/theft', 'bank/theft', 'UNKNOWN_DEBIT', 0, '', -10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
 		must(t, err)
+		// The charges of the 8th were booked as the case had them. The day has more by now.
+		_, err = d.Exec(t.Context(), `INSERT INTO operation_case VALUES ('house', 'case bank/2030-01-08', 'bank/2030-01-08', 'UNBOOKED_CHARGE', 0, '', 300, 'RESOLVED', 'booked', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
+		must(t, err)
 		clk.Advance(24 * time.Hour)
 		lines = lines[2:] // the 7th is out of reach now
 		compared(operation.Open)
@@ -78,7 +81,8 @@ func TestADayOfABankIsShownBesideTheLedger(t *testing.T) {
 			"UNKNOWN_DEBIT bank/today ₦-77.00  ",
 			"bank 09 00:00: 3 lines, ₦9.00 in, ₦15.00 out; ₦-6.00, ₦0.00 in the ledger, ₦0.00 of ₦-6.00 explained, charges true",
 			"UNBOOKED_CHARGE bank/2030-01-09 ₦-6.00  ",
-			eighth[0], eighth[1],
+			"bank 08 00:00: 1 lines, ₦0.00 in, ₦4.00 out; ₦-4.00, ₦0.00 in the ledger, ₦-3.00 of ₦-4.00 explained, charges true",
+			"UNBOOKED_CHARGE bank/2030-01-08 ₦-4.00 RESOLVED booked",
 			"bank 07 00:00: 2 lines, ₦30.00 in, ₦100.00 out; ₦-70.00, ₦0.00 in the ledger, ₦-100.00 of ₦-70.00 explained, charges true",
 			gift, "UNKNOWN_DEBIT bank/theft ₦-100.00 RESOLVED dismissed",
 		)

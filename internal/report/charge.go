@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
@@ -28,6 +29,35 @@ var chargeWords = regexp.MustCompile(`(?i)\b(charges?|fees?|commission|vat|stamp
 // the return of such a charge.
 func isCharge(l provider.StatementLine) bool {
 	return (!l.Credit || l.Reversal) && l.Amount <= mostCharge && chargeWords.MatchString(l.Narration)
+}
+
+// largest has the largest amount of the lines whose whole reference is one of ours, by that reference.
+type largest map[string]money.Kobo
+
+func largestOf(lines []provider.StatementLine) largest {
+	out := largest{}
+	for _, l := range lines {
+		if name := wholly(l); name != "" {
+			out[name] = max(out[name], l.Amount)
+		}
+	}
+	return out
+}
+
+// isPayment reports whether a line is the debit or the return of a payment of ours, although no ledger has that payment. A restore
+// may have lost it. Its narration is the company's, and proves no charge. A smaller line under the same reference is not the payment.
+func (m largest) isPayment(l provider.StatementLine) bool {
+	name := wholly(l)
+	return name != "" && l.Amount >= m[name]
+}
+
+// wholly returns the reference of a line if the whole of it is one of ours, and otherwise "". The session between banks is none.
+func wholly(l provider.StatementLine) string {
+	name := strings.ToLower(strings.TrimSpace(l.Reference))
+	if shape.FindString(name) != name || session.MatchString(name) {
+		return ""
+	}
+	return name
 }
 
 // split separates a payment's own lines from the lines of the bank's charges. A charge in the
@@ -114,16 +144,24 @@ func (c *charges) addLine(l provider.StatementLine) {
 	}
 }
 
+// chargedAt returns an instant of the day to which the difference of a payment's charge belongs. That is the day of its last line. If
+// the payment was still open when the charges of that day were compared, it is the day on which the payment ended. The day does not
+// depend on the window, so every comparison adds the difference to the same day.
+func (p Payment) chargedAt(last time.Time) time.Time {
+	compared := midnight(last).AddDate(0, 0, 1).Add(chargesLate)
+	wasOpen := p.CreatedAt.Before(compared) && p.UpdatedAt.After(compared) && p.State != operation.Reversed // UpdatedAt is when it was reversed
+	if last.IsZero() || wasOpen {
+		return p.UpdatedAt
+	}
+	return last
+}
+
 // addPayment adds the difference between a payment's charge on the statement and its charge in the
 // ledger. A charge that is only in the ledger is ignored if the payment may have been made before
 // the statement begins. It is also ignored if the statement has no lines for the payment, because
 // that is reported as a separate break.
 func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
-	at := p.UpdatedAt
-	if !a.last.IsZero() {
-		at = a.last
-	}
-	switch d := c.at(at); {
+	switch d := c.at(p.chargedAt(a.last)); {
 	case charged > p.Charged:
 		d.lines++
 		d.unbooked += charged - p.Charged

@@ -70,10 +70,10 @@ func nameOf(l provider.StatementLine) string {
 // byName groups the lines by the payment or credit that they belong to. Other lines are grouped by
 // the name that nameOf returns. Charges of the bank are added to c instead.
 func byName(lines []provider.StatementLine, known names, c *charges) sheet {
-	out := sheet{}
+	out, most := sheet{}, largestOf(lines)
 	for _, l := range lines {
 		name, there := known.owner(l)
-		if !there && isCharge(l) {
+		if !there && isCharge(l) && !most.isPayment(l) {
 			c.addLine(l)
 			continue
 		}

@@ -100,6 +100,18 @@ func TestALongOpenOperationIsComparedWithItsDebit(t *testing.T) {
 			b.Bank != 100*money.Naira || b.Book != 0 {
 			t.Errorf("%+v", b)
 		}
+		// The charge of the first day was compared while the payments were open. It counts on the day on which they ended.
+		clk.Advance(48 * time.Hour)
+		for _, days := range []time.Duration{3, 9} {
+			r, err = report.New(d, clk).Reconcile(t.Context(), "bank", lines, clk.Now().Add(-days*24*time.Hour), clk.Now())
+			must(t, err)
+			if len(r.Breaks) != 2 || r.Breaks[0].Reason != operation.FailedReversal {
+				t.Fatalf("of %d days: %+v", days, r.Breaks)
+			}
+			if b := r.Breaks[1]; b.Reason != operation.UnbookedCharge || b.Subject != "bank/2030-01-06" || b.Bank != 1075 || b.Book != 0 {
+				t.Errorf("of %d days: %+v", days, b)
+			}
+		}
 	})
 }
 

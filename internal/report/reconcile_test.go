@@ -250,6 +250,11 @@ func TestCharges(t *testing.T) {
 		{"a day that is hardly over", []provider.StatementLine{at(sms, noon.Add(-24*time.Hour))}, nil, ""},
 		{"a credit that calls itself a fee", on(says(provider.StatementLine{Reference: "c", Credit: true, Amount: 500}, "school fees")), nil, "MISSING_CREDIT house c 5 0"},
 		{"too much for a charge", on(dear), nil, "UNKNOWN_DEBIT house z 20000 0"},
+		{"a lost payment whose words are the company's", on(says(out(ours, 100), "School fees")), nil, "UNKNOWN_DEBIT house " + ours + " 100 0"},
+		{"a lost payment, dressed up", on(says(out(" "+strings.ToUpper(ours), 100), "Commission June")), nil, "UNKNOWN_DEBIT house " + strings.ToUpper(ours) + " 100 0"},
+		{"a lost payment that came back", on(says(out(ours, 100), "School fees"), says(back(ours, 100), "School fees")), nil, ""},
+		{"a lost payment and its charge", on(says(out(ours, 100), "School fees"), says(out(ours, 10), "Transfer charge")), nil, "UNKNOWN_DEBIT house " + ours + " 100 0; " + in(10, 0)},
+		{"a charge that names a payment", on(says(out("charge "+ours, 10), "Transfer charge"), says(out(between, 5), "NIP charge")), nil, in(15, 0)},
 		{"a charge of today, booked", []provider.StatementLine{out(ours, 100)}, young, ""},
 	} {
 		if said := verdicts(t, c.lines, c.paid, nil, nil); said != c.want {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -188,11 +189,7 @@ const (
 // corrections returns, for each day of a window, the charges of a bank that operators have booked
 // for that day. The operators may have booked them at any time.
 func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[time.Time]money.Kobo, error) {
-	days, names := map[string]time.Time{}, []string{}
-	for day := w.from; day.Before(w.to); day = day.AddDate(0, 0, 1) {
-		name := inbox.Subject(bank, day.Format(time.DateOnly))
-		days[name], names = day, append(names, name)
-	}
+	days, names := w.days(bank)
 	booked, err := db.Map[string, money.Kobo](ctx, q, `SELECT t.reference, CAST(sum(CASE WHEN t.debit_account = $3 THEN t.amount_kobo ELSE -t.amount_kobo END) AS BIGINT)
 		FROM ledger_transfer AS t WHERE t.company_id = $1 AND t.reference = ANY($2) AND t.kind = $4 GROUP BY t.reference`,
 		settlement.House, names, settlement.ChargeAccount(bank), operation.ChargeKind)
@@ -201,4 +198,28 @@ func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[
 		sums[days[name]] = sum
 	}
 	return sums, err
+}
+
+// days returns the names of a window's days in the ledger, the oldest first, and the midnight of each.
+func (w window) days(bank string) (days map[string]time.Time, names []string) {
+	days = map[string]time.Time{}
+	for day := w.from; day.Before(w.to); day = day.AddDate(0, 0, 1) {
+		name := inbox.Subject(bank, day.Format(time.DateOnly))
+		days[name], names = day, append(names, name)
+	}
+	return days, names
+}
+
+// BookedFor returns the oldest day, at or after from, for which operators have booked charges of a bank since an instant. It returns the
+// zero time if there is none. The bank may have added charges to that day since the case was opened.
+func (s *Service) BookedFor(ctx context.Context, bank string, from, since time.Time) (time.Time, error) {
+	days, names := window{from: midnight(from), to: s.clock.Now()}.days(bank)
+	booked, err := db.All(ctx, s.db, db.Value[string], `SELECT DISTINCT reference FROM ledger_transfer
+		WHERE company_id = $1 AND reference = ANY($2) AND kind = $3 AND created_at >= $4`,
+		settlement.House, names, operation.ChargeKind, clock.Micros(since))
+	i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(booked, name) })
+	if err != nil || i < 0 {
+		return time.Time{}, err
+	}
+	return days[names[i]], nil
 }
