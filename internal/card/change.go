@@ -214,6 +214,7 @@ func ended(err error) error {
 // endChange stores the outcome of a change: the card's status, its event and the response for the
 // Idempotency-Key. A notice of the issuer may have stored the status already. Then endChange reports no
 // second event. If the card is terminated, a termination has succeeded and every other change has failed.
+// If a later change has begun, the ledger refuses the unit, so that the later change stays open and keeps its job.
 func (s *Service) endChange(
 	ctx context.Context, by provider.Issuer, c stored, row changeRow, answer provider.Answer, key *idempotency.Key,
 ) (Card, error) {
@@ -227,7 +228,7 @@ func (s *Service) endChange(
 			row.left, written = unknownBalance, []string{"left_kobo"} // the card goes on, and so does its balance
 		}
 		row.state = done
-		u.Transition(changes.Record(row), opens).Only(written...)
+		u.Transition(changes.Record(row), opens).Only(written...).Expect("created_at", clock.Micros(row.createdAt))
 		u.Remove(job.Row(c.Company, ChangeJob, c.ID))
 		if why == nil {
 			s.move(&u, &c, row.status, s.Clock.Now())
