@@ -272,7 +272,7 @@ func (s *Service) tell(u *ledger.Unit, c stored) {
 }
 
 // CompleteChange runs a ChangeJob: it asks the issuer again for a change whose outcome is unknown.
-// After 72 hours a case asks the operators.
+// After 72 hours a case asks the operators. A case about an earlier change, or about the card's first load, does not replace it.
 func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time, err error) {
 	row, err := s.findChange(ctx, j.Company, j.Subject)
 	if errors.Is(err, db.ErrNone) || err == nil && row.state != opens {
@@ -300,7 +300,8 @@ func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time
 	if age <= changeCase {
 		return next, nil
 	}
-	return next, s.Operations.OpenCase(ctx, c.Company, c.ID, operation.Unresolved, "it is unknown whether the card is "+string(row.status))
+	detail := "it is unknown whether the card is " + string(row.status)
+	return next, s.Operations.OpenCaseSince(ctx, c.Company, c.ID, operation.Unresolved, row.createdAt, detail)
 }
 
 // changeCase is the age of an unknown change at which operators are asked.

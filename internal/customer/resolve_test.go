@@ -207,6 +207,20 @@ func TestAListThatCannotBeReadBecomesACase(t *testing.T) {
 		if len(cases) != 1 || cases[0].Reason != operation.Unresolved || cases[0].Company != w.company {
 			t.Errorf("the cases are %+v", cases)
 		}
+		for _, by := range []string{"ada", "bola"} {
+			_, err = w.operations.ResolveCase(t.Context(), cases[0].ID, operation.Finding{Outcome: operation.Dismissed}, "away", by, me.Note)
+			must(t, err)
+		}
+		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0)) // its outcome is unknown too
+		want(t, err, fault.Refused, notSaid)
+		for days, open := range []int{0, 0, 0, 0, 1, 1} {
+			w.look(t, j)
+			cases, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
+			if must(t, err); len(cases) != open {
+				t.Errorf("after %d days the cases are %+v", days, cases)
+			}
+			w.clock.Advance(24 * time.Hour)
+		}
 		w.bank.found = account(77) // the job still searches for the account after it has opened the case
 		if next := w.look(t, j); !next.IsZero() || w.generated(t) != 1 {
 			t.Errorf("%v, told %d times", next, w.generated(t))
