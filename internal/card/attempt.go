@@ -149,24 +149,28 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 // pick returns the card on an issuer's list that has this attempt's reference. Some issuers do not
 // return references. In that case pick returns a card that has the requested type, was created
 // after the request and is not yet known to Kobo. This card must be the requested card, because a
-// customer has only one card in creation at a time.
+// customer has only one card in creation at a time. A card that the directory has for this attempt comes first: an earlier look, or
+// the reply to the order, has found it, and its state was not stored.
 func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
 	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
 		return &list[i], nil
 	}
+	var unknown *provider.IssuedCard
 	for i, l := range list {
 		if l.Reference != "" || l.CreatedAt.Before(a.CreatedAt.Add(-slack)) || !strings.EqualFold(l.Type, a.Type) {
 			continue
 		}
-		_, isOurs, err := a.owner(ctx, a.provider, l.ID)
-		if err != nil {
+		whose, isOurs, err := a.owner(ctx, a.provider, l.ID)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if !isOurs {
+		case isOurs && whose == owned{a.Company, a.ID}:
 			return &list[i], nil
+		case !isOurs && unknown == nil:
+			unknown = &list[i]
 		}
 	}
-	return nil, nil
+	return unknown, nil
 }
 
 // Enter records in the directory of all companies which company owns the card. This happens before

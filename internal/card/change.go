@@ -214,6 +214,7 @@ func ended(err error) error {
 // endChange stores the outcome of a change: the card's status, its event and the response for the
 // Idempotency-Key. A notice of the issuer may have stored the status already. Then endChange reports no
 // second event. If the card is terminated, a termination has succeeded and every other change has failed.
+// If a later change has begun, the ledger refuses the unit, so that the later change stays open and keeps its job.
 func (s *Service) endChange(
 	ctx context.Context, by provider.Issuer, c stored, row changeRow, answer provider.Answer, key *idempotency.Key,
 ) (Card, error) {
@@ -227,7 +228,7 @@ func (s *Service) endChange(
 			row.left, written = unknownBalance, []string{"left_kobo"} // the card goes on, and so does its balance
 		}
 		row.state = done
-		u.Transition(changes.Record(row), opens).Only(written...)
+		u.Transition(changes.Record(row), opens).Only(written...).Expect("created_at", clock.Micros(row.createdAt))
 		u.Remove(job.Row(c.Company, ChangeJob, c.ID))
 		if why == nil {
 			s.move(&u, &c, row.status, s.Clock.Now())
@@ -271,7 +272,7 @@ func (s *Service) tell(u *ledger.Unit, c stored) {
 }
 
 // CompleteChange runs a ChangeJob: it asks the issuer again for a change whose outcome is unknown.
-// After 72 hours a case asks the operators.
+// After 72 hours a case asks the operators. A case about an earlier change, or about the card's first load, does not replace it.
 func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time, err error) {
 	row, err := s.findChange(ctx, j.Company, j.Subject)
 	if errors.Is(err, db.ErrNone) || err == nil && row.state != opens {
@@ -299,7 +300,8 @@ func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time
 	if age <= changeCase {
 		return next, nil
 	}
-	return next, s.Operations.OpenCase(ctx, c.Company, c.ID, operation.Unresolved, "it is unknown whether the card is "+string(row.status))
+	detail := "it is unknown whether the card is " + string(row.status)
+	return next, s.Operations.OpenCaseSince(ctx, c.Company, c.ID, operation.Unresolved, row.createdAt, detail)
 }
 
 // changeCase is the age of an unknown change at which operators are asked.

@@ -150,6 +150,69 @@ func TestAChangeThatStaysUnknownIsACase(t *testing.T) {
 	})
 }
 
+// decide makes two operators decide the only open case.
+func (w *world) decide(outcome string) {
+	w.t.Helper()
+	list, _, err := w.operations.Cases(w.t.Context(), operation.CaseFilter{State: operation.Open, Company: w.company}, 10, 0)
+	if must(w.t, err); len(list) != 1 {
+		w.t.Fatalf("cases %+v", list)
+	}
+	for _, by := range []string{"ada", "bola"} {
+		_, err = w.operations.ResolveCase(w.t.Context(), list[0].ID, operation.Finding{Outcome: outcome}, "seen at Sudo", by, me.Note)
+		must(w.t, err)
+	}
+}
+
+// An earlier case about the same card is decided. It was about another change, or about the first load, which has the card's id. So an
+// unknown termination is a case of its own, and only one, whatever operators decide.
+func TestEachUnknownChangeIsACase(t *testing.T) {
+	for name, earlier := range map[string]func(w *world) (cardID string){
+		"a freeze": func(w *world) string {
+			id := w.card().ID
+			w.issuer.change = silence
+			_, err := w.set(id, provider.CardInactive)
+			w.refused(err, changing)
+			w.forward(73 * time.Hour)
+			w.retry(id)
+			w.decide(operation.Dismissed)
+			w.retry(id)
+			w.has()
+			w.issuer.change = yes
+			w.retry(id)
+			return id
+		},
+		"the first load": func(w *world) string {
+			w.issuer.answer = silence
+			r := w.request()
+			r.Load = 400 * money.Naira
+			g, err := w.Generate(w.t.Context(), r)
+			must(w.t, err)
+			must(w.t, w.operations.OpenCase(w.t.Context(), w.company, g.CardID, operation.Unresolved, "no outcome after 72 hours"))
+			w.decide(operation.FoundConfirmed)
+			return g.CardID
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				id := earlier(w)
+				w.issuer.change = silence
+				w.forward(time.Minute)
+				_, err := w.set(id, provider.CardCanceled)
+				w.refused(err, changing)
+				w.forward(73 * time.Hour)
+				for range 2 {
+					w.retry(id)
+					w.has("UNRESOLVED ₦0.00")
+				}
+				w.decide(operation.Dismissed)
+				w.retry(id)
+				w.has()
+			})
+		})
+	}
+}
+
 func TestConcurrentChangesOfACardAreReportedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -144,6 +145,63 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 			if got := kinds(w.events()); !slices.Equal(got, []string{"card.generated", "card.generated"}) {
 				t.Errorf("%v", got)
 			}
+		})
+	}
+}
+
+// creation returns the job of the only card in creation.
+func (w *world) creation() job.Job {
+	w.t.Helper()
+	id, err := db.One(w.t.Context(), w.db, db.Value[string], `SELECT id FROM card WHERE company_id = $1 AND state = 'CREATING'`, w.company)
+	must(w.t, err)
+	return job.Job{Company: w.company, Kind: card.ResolveJob, Subject: id}
+}
+
+// The directory has the card of an attempt whose state was not stored: the program has crashed in between, or a look came before the
+// late reply to the order. The issuer does not return references. Nevertheless the card is found, and no other is taken for it.
+func TestACardInTheDirectoryIsFound(t *testing.T) {
+	for name, begin := range map[string]func(w *world){
+		"after a crash": func(w *world) {
+			w.issuer.create, w.issuer.made, w.issuer.broken = silence, true, errAway
+			_, err := w.Generate(w.t.Context(), w.request())
+			w.refused(err, creating)
+			w.issuer.broken = nil
+			_, err = w.db.Exec(w.t.Context(), `INSERT INTO card_directory (provider, provider_card_id, company_id, card_id) VALUES ('sudo', 'sudo-card-2', $1, $2)`,
+				w.company, w.creation().Subject)
+			must(w.t, err)
+			ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+			defer cancel() // the notice of a card in creation is written down, and changes no state
+			must(w.t, w.Notified(ctx, "sudo", provider.CardNotice{Kind: provider.CardEnded, ID: "e1", Word: "card.terminated", Card: "sudo-card-2"}))
+		},
+		"after a look": func(w *world) {
+			w.issuer.ordered = func() {
+				w.issuer.ordered = nil
+				w.forward(time.Minute)
+				_, err := w.Resolve(w.t.Context(), w.creation())
+				must(w.t, err)
+			}
+			_, err := w.Generate(w.t.Context(), w.request())
+			w.refused(err, creating)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				w.issuer.mute = true
+				w.card() // from now on, the customer is registered with the issuer
+				begin(w)
+				stranger := w.issuer.cards[1]
+				stranger.ID = "stranger"
+				w.issuer.cards = slices.Insert(w.issuer.cards, 1, stranger) // a card that the fintech has ordered itself
+				j := w.creation()
+				w.forward(time.Minute)
+				next, err := w.Resolve(t.Context(), j)
+				must(t, err)
+				c, err := w.Find(t.Context(), w.company, j.Subject)
+				if err != nil || !next.IsZero() || c.ProviderCardID != "sudo-card-2" || len(w.issuer.orders) != 2 {
+					t.Errorf("%+v, %v, after %d orders", c, err, len(w.issuer.orders))
+				}
+			})
 		})
 	}
 }

@@ -167,6 +167,47 @@ func TestAnOldKeyChangesNothing(t *testing.T) {
 	}
 }
 
+// The issuer's reply to a freeze is late, to the first request or to the job. The repeated request has ended the freeze by then, and a
+// termination has begun, of which nothing is known. The late reply does not end the termination.
+func TestALateReplyEndsNoLaterChange(t *testing.T) {
+	for _, byJob := range []bool{false, true} {
+		dbtest.Each(t, func(t *testing.T, d *db.DB) {
+			w := newWorld(t, d)
+			id := w.card().ID
+			if byJob {
+				w.unanswered("one", id, provider.CardInactive)
+				w.issuer.change = yes
+			}
+			w.issuer.changed = func() {
+				w.issuer.changed = nil
+				w.forward(time.Minute)
+				_, _, err := w.keyed("one", id, provider.CardInactive)
+				must(t, err)
+				w.unanswered("two", id, provider.CardCanceled)
+			}
+			if byJob {
+				w.retry(id)
+			} else {
+				_, _, err := w.keyed("one", id, provider.CardInactive)
+				w.refused(err, changing)
+			}
+			jobs, err := job.Subjects(t.Context(), d, w.company, card.ChangeJob, []string{id})
+			if must(t, err); !jobs[id] {
+				t.Error("nobody asks for the outcome of the termination")
+			}
+			w.issuer.change = yes
+			if w.retry(id) {
+				t.Error("the termination has no outcome")
+			}
+			_, c, err := w.keyed("two", id, provider.CardCanceled)
+			if err != nil || c.Status != string(provider.CardCanceled) {
+				t.Errorf("the card is %s after %v, %v", c.Status, w.issuer.changes, err)
+			}
+			w.stored("one", id, provider.CardInactive, http.StatusOK, "done")
+		})
+	}
+}
+
 // The first request with an Idempotency-Key gets its own response, which is that the outcome is unknown. This response is not stored.
 func TestTheFirstRequestIsNoDuplicateOfItself(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

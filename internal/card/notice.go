@@ -55,7 +55,8 @@ const endedWord = "card.terminated"
 
 // Notified writes a card's event to the database, unless the event is already there. It ignores
 // notices about cards that Kobo has not issued. A notice about the end of a card that Kobo did not
-// terminate sets the card's status and tells the company.
+// terminate sets the card's status and tells the company. The directory may have a card whose creation has no outcome yet. It gets its
+// status with its outcome.
 func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNotice) error {
 	if n.Kind != provider.CardActivity && n.Kind != provider.CardEnded {
 		return nil
@@ -80,7 +81,11 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 			if err != nil {
 				return err
 			}
-			s.move(&u, &c, provider.CardCanceled, now)
+			if c.state == issued {
+				s.move(&u, &c, provider.CardCanceled, now)
+			} else {
+				u.Expect(cards.Record(c), string(c.state))
+			}
 		}
 		err = s.Book.Commit(ctx, u)
 		switch {

@@ -56,6 +56,7 @@ type issuer struct {
 	during    func() // runs in the middle of a funding
 	late      bool   // whether the reply to a change comes when the time for it is over
 	changed   func() // runs before the reply to a change of a card's status
+	ordered   func() // runs before an order makes the card
 	unread    error  // the error of the calls for a card's balance
 	slow      bool   // whether a call for a card's balance takes all its time
 	now       func() time.Time
@@ -74,6 +75,9 @@ func (i *issuer) OpenCardholder(_ context.Context, h provider.Cardholder) (strin
 }
 
 func (i *issuer) CreateCard(_ context.Context, o provider.CardOrder) provider.CardAnswer {
+	if i.ordered != nil {
+		i.ordered()
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.orders = append(i.orders, o)

@@ -218,7 +218,16 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 	a.Intent = opening.Intent{}
 	a.show(provider.Account{})
+	return failed(no)
+}
+
+func failed(no provider.Answer) *fault.Fault {
 	return fault.New(fault.Refused, "Failed to generate virtual account. "+no.Message).With(fault.Declined)
 }
 
-func (a *attempt) Unanswered(provider.Answer) error { return errSilent }
+func (a *attempt) Unanswered(said provider.Answer) error {
+	if said.Outcome == provider.Rejected {
+		return failed(said).With(fault.BeingConfirmed)
+	}
+	return errSilent
+}

@@ -133,6 +133,31 @@ func TestAnswersOfTheBank(t *testing.T) {
 	}
 }
 
+// The bank refuses a second request, with the reference of the first one, whose outcome is unknown. The first one may still be carried
+// out, so the next request uses the same reference.
+func TestARefusalOfASecondRequestIsNoOutcomeOfTheFirst(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		h.bank.next = func(a *provider.VirtualAccountAnswer) { *a = provider.VirtualAccountAnswer{} }
+		_, err := h.Generate(t.Context(), h.asks("order-1", 5000))
+		if !fault.Is(err, fault.Unavailable) {
+			t.Error(err)
+		}
+		h.bank.next = func(a *provider.VirtualAccountAnswer) {
+			a.Answer = provider.Answer{Outcome: provider.Rejected, Code: "400", Message: "Try later"}
+		}
+		_, err = h.Generate(t.Context(), h.asks("order-1", 5000))
+		if f := fault.Of(err); !fault.Is(err, fault.Refused) || f.Message != "Failed to generate virtual account. Try later" || f.Reason() != fault.BeingConfirmed {
+			t.Error(err)
+		}
+		got := h.generates(h.asks("order-1", 5000))
+		if n := len(h.bank.seen); n != 3 || h.bank.seen[0].Reference != h.bank.seen[1].Reference || h.bank.seen[1].Reference != h.bank.seen[2].Reference {
+			t.Errorf("asked for %+v", h.bank.seen)
+		}
+		h.pays("s-1", got.AccountNumber, 5000)
+		h.is(got, collection.Success, 5000)
+	})
+}
+
 func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		// The settlement account of the different company has the number 2. The main company has no

@@ -129,10 +129,13 @@ func TestADepositToldByManyIsOne(t *testing.T) {
 		}
 		all.Wait()
 		w.want(a, "deposit pending 100", "deposit_pending")
-		second := moved(to, "0x1", 5, 100) // a second, equal movement in the same chain transaction
+		first, second := moved(to, "0x1", 5, 100), moved(to, "0x1", 5, 100) // a second, equal movement in the same chain transaction
 		second.Ordinal = 1
-		w.tell(second)
-		w.want(a, "deposit pending 100, deposit pending 100", "deposit_pending deposit_pending")
+		for range 2 {
+			w.tell(first, second)
+			w.want(a, "deposit pending 100, deposit pending 100", "deposit_pending deposit_pending")
+			first.Counter, second.Counter = usdc, first.Counter // a node names the two senders in another order
+		}
 	})
 }
 

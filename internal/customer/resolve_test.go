@@ -139,6 +139,34 @@ func TestAskingAgainBeginsTheGraceAnew(t *testing.T) {
 	})
 }
 
+// The bank refuses a second request, with the reference of the first one, whose outcome is unknown. The first one may still be carried
+// out. So the opening goes on, and the company may repeat its request.
+func TestARefusalOfASecondRequestIsNoOutcomeOfTheFirst(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		j := w.lost(t)
+		w.bank.found = absent
+		w.bank.open = func(int) provider.AccountAnswer {
+			return provider.AccountAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Message: "OTP has expired"}}
+		}
+		_, err := w.GenerateAccount(t.Context(), w.request("ada@example.test", w.other.ID))
+		want(t, err, fault.Refused, "Failed to create account. OTP has expired")
+		if fault.Of(err) != nil && fault.Of(err).Reason() != fault.BeingConfirmed {
+			t.Errorf("the reason is %s", fault.Of(err).Reason())
+		}
+		if w.look(t, j).IsZero() {
+			t.Error("the opening is over")
+		}
+		w.bank.found = account(77)
+		if next := w.look(t, j); !next.IsZero() || w.generated(t) != 1 {
+			t.Errorf("it is looked for again at %v, told %d times", next, w.generated(t))
+		}
+		if len(w.bank.opened) != 2 || w.bank.opened[0].Reference != w.bank.opened[1].Reference {
+			t.Errorf("the bank was asked for %+v", w.bank.opened)
+		}
+	})
+}
+
 func TestTheJobAndTheCompanyRace(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -178,6 +206,20 @@ func TestAListThatCannotBeReadBecomesACase(t *testing.T) {
 		must(t, err)
 		if len(cases) != 1 || cases[0].Reason != operation.Unresolved || cases[0].Company != w.company {
 			t.Errorf("the cases are %+v", cases)
+		}
+		for _, by := range []string{"ada", "bola"} {
+			_, err = w.operations.ResolveCase(t.Context(), cases[0].ID, operation.Finding{Outcome: operation.Dismissed}, "away", by, me.Note)
+			must(t, err)
+		}
+		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0)) // its outcome is unknown too
+		want(t, err, fault.Refused, notSaid)
+		for days, open := range []int{0, 0, 0, 0, 1, 1} {
+			w.look(t, j)
+			cases, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
+			if must(t, err); len(cases) != open {
+				t.Errorf("after %d days the cases are %+v", days, cases)
+			}
+			w.clock.Advance(24 * time.Hour)
 		}
 		w.bank.found = account(77) // the job still searches for the account after it has opened the case
 		if next := w.look(t, j); !next.IsZero() || w.generated(t) != 1 {

@@ -42,7 +42,8 @@ type From struct {
 }
 
 // Open asks the provider to make a thing, and writes the outcome. If an earlier call may have made
-// the thing, Open first looks for it. Parameter also is a function that adds changes to the unit in
+// the thing, Open first looks for it. If it is missing, Open asks again under the same reference. A refusal does not end the attempt then,
+// because it says nothing about the earlier call, which may still make the thing. Parameter also is a function that adds changes to the unit in
 // which the attempt begins. It may be nil.
 //
 // The call continues if the caller disconnects. Open returns ErrTaken if another request or job
@@ -52,12 +53,13 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	began, i := a.Record(), a.intent()
+	began, i, again := a.Record(), a.intent(), false
 	said, err := m.call(ctx, a, i.CalledUntil.Sub(m.Clock.Now()), func(ctx context.Context) (provider.Answer, error) {
 		if from.Asked {
 			if found, err := a.Look(ctx); err != nil || !found.Missing {
 				return found, err
 			}
+			again = true
 		}
 		return a.Ask(ctx)
 	})
@@ -69,7 +71,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 	switch {
 	case said.Outcome == provider.Confirmed:
 		return m.adopt(ctx, a, began, key)
-	case said.Outcome == provider.Rejected && err == nil:
+	case said.Outcome == provider.Rejected && err == nil && !again:
 		return m.refuse(ctx, a, began, said, key)
 	case err == nil:
 		m.warn(a, said)

@@ -9,8 +9,8 @@
 //     read, so the ledger accepts only one of two concurrent units.
 //
 // While the outcome is unknown, the attempt stays open. The job looks for the thing at the
-// provider. The next request also looks for the thing before it asks the provider again. If the
-// thing stays missing often and long enough, it counts as not made.
+// provider. The next request also looks for the thing before it asks the provider again. A refusal
+// of that request does not end the attempt. If the thing stays missing often and long enough, it counts as not made.
 package opening
 
 import (
@@ -76,7 +76,8 @@ type Attempt interface {
 	// Refuse ends the attempt because the thing was definitely not made. It returns the error for
 	// the company.
 	Refuse(u *ledger.Unit, no provider.Answer) error
-	// Unanswered returns the error for the company while the outcome is unknown.
+	// Unanswered returns the error for the company while the outcome is unknown. The reply is Rejected if the provider has refused a
+	// repeated call, and an earlier one may still make the thing.
 	Unanswered(said provider.Answer) error
 
 	intent() *Intent

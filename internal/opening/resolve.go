@@ -34,8 +34,9 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	if err != nil || a == nil {
 		return time.Time{}, err
 	}
-	if a.intent().search().TooOld(now) {
-		err = m.Cases.OpenCase(ctx, j.Company, a.Name().ID, operation.Unresolved, m.TooOld)
+	if i := a.intent(); i.search().TooOld(now) {
+		// A case from before the last call is about an earlier attempt, or about an earlier call of this one.
+		err = m.Cases.OpenCaseSince(ctx, j.Company, a.Name().ID, operation.Unresolved, i.CalledUntil, m.TooOld)
 	}
 	return a.intent().search().Next(now), err
 }

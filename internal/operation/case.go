@@ -96,6 +96,14 @@ func (s *Service) OpenCase(ctx context.Context, company, subject string, reason 
 	return s.Open(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail})
 }
 
+// OpenCaseSince opens a case about something that began at an instant. If the last case with the same subject and reason is open, or is
+// not older than that, OpenCaseSince changes nothing, whatever operators have decided about it. An older case was about something else.
+func (s *Service) OpenCaseSince(ctx context.Context, company, subject string, reason Reason, began time.Time, detail string) error {
+	c := Case{Company: company, Subject: subject, Reason: reason, Detail: detail}
+	_, err := s.askAgain(ctx, c, ledger.For(company), func(last Case) bool { return !last.CreatedAt.Before(began) })
+	return err
+}
+
 // Open opens a case. If a case with the same subject and reason exists, Open changes nothing. The caller
 // sets the company, subject, reason, detail and amount in c.
 func (s *Service) Open(ctx context.Context, c Case) error {

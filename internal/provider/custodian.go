@@ -72,8 +72,9 @@ type Movement struct {
 	Contract  string // the token's contract; "" for the native asset
 	Units     *big.Int
 	Hash      string // the transaction's hash
-	// Ordinal distinguishes movements that are equal in all fields above. Such movements exist
-	// because a transaction may pay the same address the same amount twice.
+	// Ordinal distinguishes movements that are equal in all fields above except Counter. Such movements
+	// exist because a transaction may pay the same address the same amount twice, also from two senders.
+	// Counter does not distinguish them, because not every custodian knows it.
 	Ordinal   int64
 	Block     int64  // 0 before the transaction is in a block
 	BlockHash string // "" if unknown

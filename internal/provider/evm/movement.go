@@ -62,7 +62,7 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 			if m.Reverted = l.contract == "" && reverted[l.hash]; m.Reverted && !m.Out {
 				continue
 			}
-			key := fmt.Sprint(l.hash, l.from, l.to, l.contract, l.units, leaving)
+			key := fmt.Sprint(m.Hash, m.Address, m.Contract, m.Units, leaving)
 			m.Ordinal = alike[key]
 			alike[key]++
 			out = append(out, m)
