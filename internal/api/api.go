@@ -154,7 +154,7 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // traced reports whether a request may be traced. Callbacks and sign-in links are not traced, because their paths
-// contain secrets and a span shows its path.
+// contain secrets and otelhttp writes the path into the span.
 func traced(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/callbacks/") && !strings.HasPrefix(r.URL.Path, "/app/link/") && !strings.HasPrefix(r.URL.Path, "/console/link/")
 }

@@ -61,7 +61,8 @@ func (h *handlers) FindBulkPayout(ctx context.Context, r FindBulkPayoutRequestOb
 // ConfirmBulkPayout makes each good line of a bulk payout a payout of its own.
 func (h *handlers) ConfirmBulkPayout(ctx context.Context, r ConfirmBulkPayoutRequestObject) (ConfirmBulkPayoutResponseObject, error) {
 	c := payout.Confirmation{Company: callOf(ctx).company, BulkID: r.BulkID, PIN: secret.NewText(r.Body.Pin)}
-	if seen, has := seenOf(ctx); has {
+	seen, has := seenOf(ctx)
+	if has {
 		c.Seen = &payout.Approved{Lines: seen.Lines, Amount: seen.Amount, Fee: &seen.Fee}
 	}
 	if _, sits := seatOf(ctx); sits {
@@ -79,6 +80,9 @@ func (h *handlers) ConfirmBulkPayout(ctx context.Context, r ConfirmBulkPayoutReq
 		// moment ago were not in the sum.
 		c.Alone = func(ctx context.Context, amount money.Kobo) (bool, error) {
 			waits, err := h.payoutWaits(ctx, amount)
+			if err == nil && !waits && seen.Waits {
+				err = errWaitsForNobody
+			}
 			return !waits, err
 		}
 	}

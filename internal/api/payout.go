@@ -50,7 +50,8 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 		c.explain(p)
 		return SendPayout200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
-	if seen, has := seenOf(ctx); has {
+	seen, has := seenOf(ctx)
+	if has {
 		order.Fee = &seen.Fee
 	}
 	if waits, err := h.payoutWaits(ctx, order.Amount); waits || err != nil {
@@ -60,6 +61,9 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 		return h.askPayout(ctx, order)
 	}
 	return resumable(ctx, sentAnswer, h.Payouts.Resume, func(key *idempotency.Key) (payout.Payout, error) {
+		if seen.Waits {
+			return payout.Payout{}, errWaitsForNobody
+		}
 		order.Key = key
 		return h.Payouts.Send(ctx, order)
 	})

@@ -48,7 +48,7 @@ func tracer(ctx context.Context, address string, log *slog.Logger) (trace.Tracer
 	if err != nil {
 		log.Warn("OTEL_RESOURCE_ATTRIBUTES cannot be read in full", "error", err)
 	}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(hostsOnly{exporter}), sdktrace.WithResource(about))
 	wrong.haveRead()
 	otel.SetTracerProvider(provider) // for the database's tracer
 	return provider, provider.Shutdown, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -112,6 +113,66 @@ func TestTracesFollowTheStandardVariables(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Spans have hosts and routes, but neither the path nor the query of a URL. A node's API key, a customer's e-mail
+// address and an Idempotency-Key stand in such paths.
+func TestSpansHaveNoPaths(t *testing.T) {
+	c := newCollector(t, http.StatusOK)
+	cfg := DevConfig(t.TempDir(), "")
+	cfg.Traces = c.URL
+	a, _, err := OpenDev(t.Context(), cfg, false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	h, err := a.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/api/v1/customer/ada@example.com?secret=hunter3", "/hunter4"} {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	}
+	node := httptest.NewServer(http.NotFoundHandler())
+	defer node.Close()
+	address := strings.Replace(node.URL, "://", "://hunter5:hunter6@", 1) + "/v2/hunter2?key=hunter3"
+	for _, around := range []func(http.RoundTripper) http.RoundTripper{
+		a.around("node", address),
+		func(http.RoundTripper) http.RoundTripper { return a.around("node", address)(quoting{}) },
+	} {
+		client := http.Client{Transport: around(http.DefaultTransport.(*http.Transport).Clone())}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := client.Do(r); err == nil {
+			_ = answer.Body.Close()
+		}
+	}
+	_, span := a.traces.Tracer("test").Start(t.Context(), "a span")
+	_, err = quoting{}.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))
+	span.RecordError(err)
+	span.End()
+	if err := a.flush(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range []string{"hunter", "ada@example.com", "/v2/"} {
+		if strings.Contains(c.bodies, hidden) {
+			t.Errorf("the spans contain %s: %q", hidden, c.bodies)
+		}
+	}
+	for _, shown := range []string{"GET /api/v1/customer/{customer}", "GET unknown", "HTTP GET", "127.0.0.1", "a span", node.URL + ` "` + node.URL + `" cannot`} {
+		if !strings.Contains(c.bodies, shown) {
+			t.Errorf("the spans do not contain %s: %q", shown, c.bodies)
+		}
+	}
+}
+
+// quoting fails each request with an error that quotes the whole URL.
+type quoting struct{}
+
+func (quoting) RoundTrip(r *http.Request) (*http.Response, error) {
+	return nil, fmt.Errorf("%s %q cannot be reached", r.URL, r.URL)
 }
 
 // Lost traces are logged as a warning.

@@ -323,7 +323,7 @@ func sendPayout(v *visit) (string, error) {
 	seen := v.seen()
 	status, err := v.seeing(seen).ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
 	if isOther(err) {
-		return "", v.feeChanged(d, seen.Fee, err)
+		return "", v.payoutChanged(d, seen, err)
 	}
 	if story := storyOf(err); story != "" {
 		return story, nil

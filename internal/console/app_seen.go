@@ -11,8 +11,9 @@ import (
 )
 
 // The form that sends a payout carries what the page has shown: the fee, and of a bulk payout the number of its good lines and their sum
-// too. The form that buys carries the price. Operators may change the fees, a biller its prices, and a line may become bad, between the
-// page and the click. Then nothing is sent, and the page shows both values. It compares what this very page has shown, and not what
+// too. It also carries whether the payout waits for a second person. The form that buys carries the price. Operators may change the fees, a
+// biller its prices, an owner the rule about two people, and a line may become bad, between the page and the click. Then nothing is sent,
+// and the page shows both values. It compares what this very page has shown, and not what
 // another tab, or an earlier view of the page, has shown.
 
 // seen is what the page of the form has shown. A form without it comes from a page that has shown nothing.
@@ -20,6 +21,7 @@ func (v *visit) seen() (s api.Seen) {
 	s.Lines, _ = strconv.ParseInt(v.field("seenLines"), 10, 64)
 	s.Amount, _ = money.Parse(v.field("seenAmount"))
 	s.Fee, _ = money.Parse(v.field("seenFee"))
+	s.Waits = v.field("seenWaits") == "true"
 	return s
 }
 
@@ -39,13 +41,31 @@ func isOther(err error) bool {
 	return reason == fault.ApprovalState || reason == fault.BulkState
 }
 
-// feeChanged says which fee of a payout the page has shown, and which one holds now.
-func (v *visit) feeChanged(d draft, was money.Kobo, why error) error {
+// needsNobody returns a refusal if the page has said that a payout waits for a second person, and it does not any more.
+func (v *visit) needsNobody(was api.Seen, amount money.Kobo, why error) error {
+	if !was.Waits {
+		return nil
+	}
+	if second, err := v.needsSecond(amount); err != nil || second {
+		return err
+	}
+	return fault.New(fault.Conflict, "The rule about two people has changed: no second person has to approve this any more. Nothing was sent. Look again before you send it.").Because(why)
+}
+
+// payoutChanged says what of a payout the page has shown, and what holds now.
+func (v *visit) payoutChanged(d draft, was api.Seen, why error) error {
+	amount, err := money.Parse(d.Amount.String())
+	if err == nil {
+		err = v.needsNobody(was, amount, why)
+	}
+	if err != nil {
+		return err
+	}
 	var now one[preview]
 	if _, err := v.ask(http.MethodPost, "/api/v1/settlement/send-payout?dry_run=true", d.body(), &now); err != nil {
 		return err
 	}
-	return fault.Newf(fault.Conflict, "The fee has changed: the page showed %s, and it is %s now. Nothing was sent. Look again before you send it.", naira(was), naira(now.Data.Fee)).Because(why)
+	return fault.Newf(fault.Conflict, "The fee has changed: the page showed %s, and it is %s now. Nothing was sent. Look again before you send it.", naira(was.Fee), naira(now.Data.Fee)).Because(why)
 }
 
 // priceChanged says which price of a purchase the page has shown, and which one holds now.
@@ -64,6 +84,9 @@ func (v *visit) bulkChanged(was api.Seen, why error) error {
 		return err
 	}
 	b := now.Data
+	if err := v.needsNobody(was, b.Amount, why); err != nil {
+		return err
+	}
 	return fault.Newf(fault.Conflict, "The bulk payout has changed: the page showed %s, and it has %s now. Nothing was sent. Look again before you send it.",
 		seenWords(was), seenWords(api.Seen{Lines: int64(b.Good), Amount: b.Amount, Fee: b.Fee})).Because(why)
 }

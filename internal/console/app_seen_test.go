@@ -3,6 +3,7 @@ package console_test
 import (
 	"html"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -90,6 +91,30 @@ func TestABulkPayoutIsSentAsThePageHasShownIt(t *testing.T) {
 		}
 		if g := sent("", ""); g.status != http.StatusSeeOther {
 			w.t.Errorf("what the page shows: %d, %s", g.status, g.text)
+		}
+	})
+}
+
+// A page that asks a second person sends nothing at once, when the rule about two people has ended since. The page of the
+// refusal sends at once, and says so.
+func TestARequestToASecondPersonIsNotSentAtOnce(t *testing.T) {
+	each(t, func(w *world) {
+		bola, ada, ngozi := w.seat(w.company.Reference, "bola", who.Finance), w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "ngozi", who.Owner)
+		w.costs(25 * money.Naira)
+		one, bulk, pin := bola.checks("0123456710", "1500"), bola.checkedLines(), map[string]string{"pin": w.company.PIN}
+		ada.require("100")
+		first, second := bola.form(one, nil), bola.form(bulk, pin)
+		ada.submit("/app/approvals", "/app/settings/payout-approval", map[string]string{"end": "true"})
+		end := found(w.t, regexp.MustCompile(`href="(/app/approvals/[0-9a-f-]{36})"`), ngozi.read("/app/approvals"))
+		ngozi.submit(end, end+"/approve", nil)
+		const says = "no second person has to approve this any more"
+		w.changed(bola.send(one, first), says, "Send ₦1,500.00")
+		w.changed(bola.send(bulk+"/send", second), says, "Send ₦150.00")
+		if g := bola.send(one, bola.form(one, nil)); !strings.HasPrefix(g.location, "/app/p/") {
+			w.t.Errorf("one payout: %d to %q, %s", g.status, g.location, g.text)
+		}
+		if g := bola.send(bulk+"/send", bola.form(bulk, pin)); g.status != http.StatusSeeOther || w.paid() != 3 {
+			w.t.Errorf("the bulk payout: %d to %q, %d payouts", g.status, g.location, w.paid())
 		}
 	})
 }

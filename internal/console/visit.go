@@ -201,7 +201,12 @@ func (v *visit) post() {
 		return
 	}
 	// A proof works once. So it is taken within the form: a second click finds the first answer, and asks for no other proof.
-	to, err := v.forms.once(v.session, v.PostForm.Get("form"), func() (string, error) {
+	// A sign-in changes the session, so its form belongs to none: its number is enough.
+	session := v.session
+	if v.route.open {
+		session = ""
+	}
+	to, err := v.forms.once(session, v.PostForm.Get("form"), v.w.Header(), func() (string, error) {
 		if err := v.stepUp(); err != nil {
 			return "", &unproved{err}
 		}

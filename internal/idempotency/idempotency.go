@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -64,12 +65,13 @@ type Service struct {
 	book  *ledger.Book
 	clock clock.Clock
 	ring  *secret.Keyring
+	sweep job.Sweep[string] // the way of the ClearJob through the companies
 }
 
 // NewService returns a service that stores Idempotency-Keys in the ledger's database. It uses the
 // ring to hash fingerprints and to encrypt responses that contain a secret.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, ring *secret.Keyring) *Service {
-	return &Service{db: d, book: book, clock: c, ring: ring}
+	return &Service{db: d, book: book, clock: c, ring: ring, sweep: job.Sweep[string]{Limit: clearLimit}}
 }
 
 // fingerprints is the purpose of the keyed hash. A request may contain a PIN or a BVN. With a plain

@@ -33,22 +33,28 @@ func (s *Service) Begin(ctx context.Context) error {
 
 // Clear runs a ClearJob: it removes the bodies of stored responses after 13 months.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
-	now, company := s.clock.Now(), ""
-	limited, cancel := context.WithTimeout(ctx, clearLimit)
+	now := s.clock.Now()
+	limited, cancel := context.WithTimeout(ctx, s.sweep.Limit)
 	defer cancel()
 	for {
-		switch company, err = s.nextCompany(ctx, company); {
+		company, err := s.nextCompany(ctx, s.sweep.Done())
+		switch {
 		case errors.Is(err, db.ErrNone):
+			s.sweep.Finish("")
 			return now.Add(clearEvery), nil
 		case err != nil:
 			return time.Time{}, err
 		}
-		for n := clearMost; n == clearMost; {
-			if limited.Err() != nil && ctx.Err() == nil {
-				return now, nil // the next run continues
-			}
-			if n, err = s.removeOldest(ctx, company, now.AddDate(0, -keepMonths, 0)); err != nil {
+		for more := true; more; {
+			n, err := s.removeOldest(ctx, company, now.AddDate(0, -keepMonths, 0))
+			if err != nil {
 				return time.Time{}, err
+			}
+			if more = n == clearMost; !more {
+				s.sweep.Finish(company)
+			}
+			if limited.Err() != nil && ctx.Err() == nil {
+				return now, nil // the next run goes on with the next company
 			}
 		}
 	}

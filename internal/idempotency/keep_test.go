@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // Stored responses lose their bodies after 13 months, also encrypted ones, in several batches. Younger
@@ -66,5 +68,35 @@ func TestOldBodiesGoAndKeysStay(t *testing.T) {
 			t.Errorf("stored again: %s", body)
 		}
 		d.refused("secret", "another", fault.Mismatch)
+	})
+}
+
+// A run that is over its limit at a company without old responses is followed by runs that go on after that company. So the last
+// company is cleared too.
+func TestTheLastCompanyIsClearedToo(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		const first = "a" // before each reference
+		d.commit(ledger.Found(first))
+		if err := d.Freeze(t.Context(), d.key("old"), idempotency.Answer{Status: 400, Body: []byte(`{"no":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+		d.clock.Advance(430 * 24 * time.Hour)
+		if _, err := d.db.Exec(t.Context(), `INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at)
+			SELECT $1, value, fingerprint, state, subject, 0, status, body, $2 FROM idempotency_key`, first, clock.Micros(d.clock.Now())); err != nil {
+			t.Fatal(err)
+		}
+		idempotency.LimitClear(d.Service, 0)
+		for _, run := range []struct {
+			pause time.Duration
+			body  string
+		}{{0, `{"no":1}`}, {0, ""}, {24 * time.Hour, ""}} {
+			next, err := d.Clear(t.Context(), job.Job{})
+			if err != nil || !next.Equal(d.clock.Now().Add(run.pause)) {
+				t.Fatalf("next %v, %v", next, err)
+			}
+			if body := d.kept(`SELECT body FROM idempotency_key WHERE company_id = $1`); body != run.body {
+				t.Errorf("the body is %q, not %q", body, run.body)
+			}
+		}
 	})
 }

@@ -29,14 +29,15 @@ func (s *Service) Begin(ctx context.Context) error {
 }
 
 // Clear runs a ClearJob: it deletes the entries that are older than Keep, and of each company those
-// beyond the newest 1,000,000. If a run takes too long, the next run continues.
+// beyond the newest 1,000,000. If a run takes too long, the next run goes on with the next company.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()
-	limited, cancel := context.WithTimeout(ctx, clearLimit)
+	limited, cancel := context.WithTimeout(ctx, s.sweep.Limit)
 	defer cancel()
-	for company := ""; ; {
-		company, err = s.companyAfter(ctx, company)
+	for {
+		company, err := s.companyAfter(ctx, s.sweep.Done())
 		if errors.Is(err, db.ErrNone) {
+			s.sweep.Finish("")
 			return now.Add(clearEvery), nil
 		}
 		if err != nil {
@@ -47,12 +48,16 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 			return time.Time{}, err
 		}
 		before = max(before, position(now.Add(-s.Keep)))
-		for deleted := int64(clearMost); deleted == clearMost; {
+		for more := true; more; {
+			deleted, err := s.remove(ctx, company, before, clearMost)
+			if err != nil {
+				return time.Time{}, err
+			}
+			if more = deleted == clearMost; !more {
+				s.sweep.Finish(company)
+			}
 			if limited.Err() != nil && ctx.Err() == nil {
 				return now, nil
-			}
-			if deleted, err = s.remove(ctx, company, before, clearMost); err != nil {
-				return time.Time{}, err
 			}
 		}
 	}

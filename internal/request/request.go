@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/job"
 )
 
 // Entry is a request of a company.
@@ -51,6 +52,7 @@ type Service struct {
 	Config
 	queue   chan Entry
 	uses    uses
+	sweep   job.Sweep[string] // the way of the ClearJob through the companies
 	dropped *prometheus.CounterVec
 }
 
@@ -69,7 +71,7 @@ const (
 
 // New returns a service that writes nothing until Run is called.
 func New(cfg Config) *Service {
-	s := &Service{Config: cfg, queue: make(chan Entry, room), uses: uses{fresh: map[keyOf]Use{}}, dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+	s := &Service{Config: cfg, queue: make(chan Entry, room), uses: uses{fresh: map[keyOf]Use{}}, sweep: job.Sweep[string]{Limit: clearLimit}, dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "kobo_request_log_dropped_total",
 		Help: "Requests that are missing in the log of their company: the queue was full, or the write failed.",
 	}, []string{"reason"})}

@@ -178,6 +178,35 @@ func TestOldEntriesAreDeleted(t *testing.T) {
 	})
 }
 
+// A run that is over its limit at a company without old entries is followed by runs that go on after that company. So the last
+// company is cleared too, and then the first one again.
+func TestTheLastCompanyIsClearedToo(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		const later = 29 * 24 * 60 * 60
+		h.add("c", 0, 200)
+		h.add("a", later, 200)
+		h.add("b", later, 200)
+		h.flush()
+		h.clock.Advance(31 * day)
+		request.LimitClear(h.Service, 0)
+		clear := func(pauses ...time.Duration) {
+			t.Helper()
+			for _, pause := range pauses {
+				if next, err := h.Clear(t.Context(), job.Job{}); err != nil || !next.Equal(h.clock.Now().Add(pause)) {
+					t.Fatalf("%v, %v", next, err)
+				}
+			}
+		}
+		clear(0, 0)
+		h.sees("before its turn", "c", request.Filter{}, "/0")
+		clear(0, time.Hour)
+		h.sees("after its turn", "c", request.Filter{})
+		h.clock.Advance(29 * day)
+		clear(0)
+		h.sees("after the retention", "a", request.Filter{})
+	})
+}
+
 // Without a retention there is no log, and what an earlier configuration has kept goes.
 func TestNoRetentionIsNoLog(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {

@@ -20,6 +20,9 @@ const (
 	clearLimit = time.Minute
 )
 
+// endpointKey is the key of an endpoint.
+type endpointKey struct{ company, id string }
+
 // Begin adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Begin(ctx context.Context) error {
 	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)}.Record())
@@ -30,11 +33,11 @@ func (s *Service) Begin(ctx context.Context) error {
 // the feed, so a company can replay them.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()
-	limited, cancel := context.WithTimeout(ctx, clearLimit)
+	limited, cancel := context.WithTimeout(ctx, s.sweep.Limit)
 	defer cancel()
-	var last Endpoint
 	for {
-		page, err := s.endpointsAfter(ctx, last.Company, last.ID, pageSize)
+		last := s.sweep.Done()
+		page, err := s.endpointsAfter(ctx, last.company, last.id, pageSize)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -43,18 +46,21 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 				return time.Time{}, err
 			}
 			for more := true; more; {
-				if limited.Err() != nil && ctx.Err() == nil {
-					return now, nil // the next run continues
-				}
 				if more, err = s.clear(ctx, e, now.Add(-s.Keep)); err != nil {
 					return time.Time{}, err
+				}
+				if !more {
+					s.sweep.Finish(endpointKey{e.Company, e.ID})
+				}
+				if limited.Err() != nil && ctx.Err() == nil {
+					return now, nil // the next run goes on with the next endpoint
 				}
 			}
 		}
 		if len(page) < pageSize {
+			s.sweep.Finish(endpointKey{})
 			return now.Add(clearEvery), nil
 		}
-		last = page[len(page)-1]
 	}
 }
 

@@ -23,6 +23,31 @@ func (w *world) clears() time.Duration {
 	return next.Sub(w.clock.Now()).Round(time.Minute)
 }
 
+// A run that is over its limit at an endpoint without old deliveries is followed by runs that go on after that endpoint. So the
+// last endpoint is cleared too.
+func TestTheLastEndpointIsClearedToo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		w.found("other")
+		good := newReceiver(t)
+		w.endpoint("acme", good.URL)
+		last := w.endpoint("other", good.URL)
+		w.start()
+		w.tell("other", event.VTUSuccess, 1)
+		w.settle(0)
+		w.settle(31 * day)
+		w.sweep.Limit = 0
+		for run, left := range []int{1, 0} {
+			if pause := w.clears(); pause != 0 || len(w.sent(last, "")) != left {
+				t.Errorf("after run %d: %d are left, and the next run is in %v", run+1, len(w.sent(last, "")), pause)
+			}
+		}
+		if pause := w.clears(); pause != time.Hour || w.sweep.Done() != (endpointKey{}) {
+			t.Errorf("after the last endpoint: the next run is in %v, after %v", pause, w.sweep.Done())
+		}
+	})
+}
+
 // Finished deliveries are deleted after 30 days. Waiting deliveries and the events in the feed
 // stay, so a company can still replay every event.
 func TestOldDeliveriesGo(t *testing.T) {

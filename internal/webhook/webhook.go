@@ -28,6 +28,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/wire"
@@ -111,12 +112,13 @@ type Service struct {
 	sender  *sender
 	figures *figures
 	hours   *hours
+	sweep   job.Sweep[endpointKey] // the way of the ClearJob through the endpoints
 }
 
 // New returns a service. The service sends nothing until Run is called.
 func New(c Config) *Service {
 	g := newGuard(c.Loopback, c.Resolver)
-	return &Service{Config: c, guard: g, client: g.client(), sender: newSender(), figures: newFigures(), hours: &hours{sums: map[hourKey]int64{}}}
+	return &Service{Config: c, guard: g, client: g.client(), sender: newSender(), figures: newFigures(), hours: &hours{sums: map[hourKey]int64{}}, sweep: job.Sweep[endpointKey]{Limit: clearLimit}}
 }
 
 var errNoEndpoint = fault.New(fault.Missing, "Webhook not found")
