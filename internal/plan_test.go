@@ -65,6 +65,7 @@ var mayScan = map[string]string{
 	"report.accountSums":         "a row of each company, and its few accounts; for the overview",
 	"webhook.idleQueues":         "the sender reads three rows of each webhook at most",
 	"webhook.recoverRetries":     "three rows of each webhook at most, once a minute",
+	"webhook.removeQueues":       "three rows of each webhook at most, once an hour",
 	"webhook.positions":          "three rows of each webhook at most, for the metrics",
 	"webhook.waitingRetries":     "the deliveries that wait for a retry, for the metrics",
 	"webhook.Waiting":            "kobo archive, once for each company",

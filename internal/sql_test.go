@@ -76,6 +76,7 @@ var overCompanies = map[string]string{
 
 	"webhook.idleQueues":     "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
 	"webhook.recoverRetries": "the sender looks once a minute for retries that were forgotten",
+	"webhook.removeQueues":   "an hourly job removes what deleted webhooks have left, of all companies",
 	"webhook.All":            "operators work across companies",
 
 	"report.openCases":      "Prometheus is told of all cases together",

@@ -99,6 +99,7 @@ type App struct {
 	registry      *prometheus.Registry
 	calls         *provider.Figures
 	wallets       *provider.Wallets
+	probe         *probe
 	shut          atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
 	traces        trace.TracerProvider
 	tap           func(name, address string) *provider.Tap // set while providers are checked; nil while the program serves
@@ -126,6 +127,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if a.DB, err = cfg.OpenDatabase(ctx); err != nil {
 		return nil, err
 	}
+	a.probe = &probe{clock: cfg.machine(), check: a.checkDatabase}
 	a.DB.SignWith(ring.Evidence())
 	if err := a.build(ctx, keys, ring); err != nil {
 		a.Close()

@@ -25,12 +25,12 @@ func (a *App) healthy(w http.ResponseWriter, _ *http.Request) {
 // not ready.
 const writeAge = 15 * time.Second
 
-// ready reports whether the program can serve requests. It checks the last write to the database,
-// the schema, the keys, the background worker, and whether the program is stopping. Closed API access counts
+// ready reports whether the program can serve requests. It checks the database and its schema, as they were at
+// most a second ago (probe), the last write to the database, the keys, the background worker, and whether the program is stopping. Closed API access counts
 // as not ready only in a check with ?for=companies, which a load balancer for companies uses.
 // Operators and providers are still served while API access is closed.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(r.Context(), probeLimit)
 	defer cancel()
 	checks := map[string]string{"database": "ok", "migrations": "ok", "workers": "ok", "writes": "ok", "environment": string(a.cfg.Mode.Environment())}
 	status := http.StatusOK
@@ -38,11 +38,11 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		checks[what] = why
 		status = http.StatusServiceUnavailable
 	}
-	if err := within(ctx, a.DB.Ping); err != nil {
+	if found := a.probe.outcome(ctx); found.away != nil {
 		fail("database", "away")
 		fail("migrations", "unknown")
-	} else if err := within(ctx, a.DB.Fits); err != nil {
-		fail("migrations", misfit(err))
+	} else if found.unfit != nil {
+		fail("migrations", misfit(found.unfit))
 	}
 	if !a.Worker.Healthy() {
 		fail("workers", "not at work")

@@ -11,10 +11,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
 // While another connection locks the database file, SQLite ignores the context of a query. /readyz
@@ -122,6 +126,65 @@ func TestASlowDatabaseIsNotOfAnotherProgram(t *testing.T) {
 	} {
 		if got := misfit(one.err); got != one.want {
 			t.Errorf("%v: %s", one.err, got)
+		}
+	}
+}
+
+// A flood of requests for /readyz costs the database a few checks, and leaves the program ready.
+func TestAFloodOfReadinessChecksIsReady(t *testing.T) {
+	for _, dialect := range dbtest.Servers() {
+		t.Run(string(dialect), func(t *testing.T) {
+			cfg := DevConfig(t.TempDir(), dbtest.EmptyURL(t, dialect))
+			cfg.ExperimentalCitus = dbtest.HasCitus()
+			if dialect == db.Postgres {
+				cfg.Database += "&pool_max_conns=4"
+			}
+			a, _, _ := serving(t, cfg, io.Discard)
+			var refused, made atomic.Int64
+			a.probe.mu.Lock()
+			a.probe.check = func(ctx context.Context) checked {
+				made.Add(1)
+				return a.checkDatabase(ctx)
+			}
+			a.probe.mu.Unlock()
+			began := time.Now()
+			var all sync.WaitGroup
+			for range 1000 {
+				all.Go(func() {
+					w := httptest.NewRecorder()
+					a.ready(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+					if w.Code != http.StatusOK && refused.Add(1) == 1 {
+						t.Error(w.Body)
+					}
+				})
+			}
+			all.Wait()
+			if n, most := made.Load(), 1+int64(time.Since(began)/probeKeep); refused.Load() > 0 || n > most {
+				t.Errorf("%d are not ready, and the database was checked %d times, at most %d", refused.Load(), n, most)
+			}
+		})
+	}
+}
+
+// The outcome of a check is kept for a second, and a waiting request stops the check of nobody else.
+func TestTheOutcomeOfAReadinessCheckIsKeptForASecond(t *testing.T) {
+	machine := clock.At(time.Now())
+	answers := make(chan checked)
+	p := probe{clock: machine, check: func(context.Context) checked { return <-answers }}
+	away := checked{away: io.ErrUnexpectedEOF}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if got := p.outcome(gone); !errors.Is(got.away, context.Canceled) {
+		t.Errorf("a request that has gone: %v", got)
+	}
+	answers <- away // of the check that the request began
+	for i, want := range []checked{away, away, {}, {}} {
+		if i == 2 {
+			machine.Advance(probeKeep)
+			go func() { answers <- checked{} }()
+		}
+		if got := p.outcome(t.Context()); got != want {
+			t.Errorf("%d: %v", i, got)
 		}
 	}
 }

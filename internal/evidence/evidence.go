@@ -20,6 +20,7 @@ import (
 	"log/slog"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -56,17 +57,22 @@ type Config struct {
 // Service makes checkpoints and proofs.
 type Service struct {
 	Config
-	limit   int64 // how many tiles a request may store
-	perDay  int   // how many checkpoints a company has in a day before it gets none on demand
-	changed prometheus.Gauge
-	placed  atomic.Int64 // when the newest checkpoint was last in the second place, in microseconds
-	link    func(old, path string) error
+	limit    int64         // how many tiles a request may store
+	perDay   int           // how many checkpoints a company has in a day before it gets none on demand
+	patience time.Duration // roundLimit; tests set it
+	atOnce   int           // companiesAtOnce; tests set it
+	round    round         // only the one SignJob uses it
+	changed  prometheus.Gauge
+	placed   atomic.Int64 // when the newest checkpoint was last in the second place, in microseconds
+	rounded  atomic.Int64 // when the last round began that reached all companies, in microseconds
+	link     func(old, path string) error
 }
 
 // New returns a service.
 func New(c Config) *Service {
-	s := &Service{Config: c, limit: 100, perDay: 500, changed: newChanged(), link: os.Link}
+	s := &Service{Config: c, limit: 100, perDay: 500, patience: roundLimit, atOnce: companiesAtOnce, changed: newChanged(), link: os.Link}
 	s.placed.Store(c.Clock.Now().UnixMicro())
+	s.rounded.Store(c.Clock.Now().UnixMicro())
 	return s
 }
 

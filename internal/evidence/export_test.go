@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
@@ -45,3 +46,8 @@ func LimitPerDay(s *Service, n int) { s.perDay = n }
 
 // WithoutLinks makes the second place storage without hard links.
 func WithoutLinks(s *Service) { s.link = func(string, string) error { return errors.ErrUnsupported } }
+
+// LimitRound sets how long a run of the job lasts, and how many companies share one transaction.
+func LimitRound(s *Service, patience time.Duration, atOnce int) {
+	s.patience, s.atOnce = patience, atOnce
+}

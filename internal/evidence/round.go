@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,65 +43,89 @@ func (s *Service) Sign(ctx context.Context, _ job.Job) (next time.Time, err erro
 	return next, err
 }
 
-// signAll makes a checkpoint of each company with new rows, and returns the time of the next run.
+// round is one pass over all companies, which may take several runs of the job. It is kept in memory, so a
+// program that takes over begins a round of its own.
+type round struct {
+	began   time.Time       // zero before the round
+	after   string          // the last company that was reached
+	again   []string        // what is still to be read beside the companies after that one
+	altered map[string]bool // the trees that were changed
+	changed int             // how many the round before has found
+}
+
+// signAll makes a checkpoint of each company with new rows, and returns the time of the next run. A run
+// that takes too long ends, and the next one begins with the company after the last one. So each company has
+// its turn, and a round begins an hour after the one before has begun.
 func (s *Service) signAll(ctx context.Context) (next time.Time, err error) {
-	limited, cancel := context.WithTimeout(ctx, roundLimit)
+	limited, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	ctx = db.WithLongTimeout(ctx)
-	altered := map[string]bool{}
-	defer func() { s.changed.Set(float64(len(altered))) }()
-	unfinished := false
-	for after, first := "", true; ; first = false {
-		heads, err := ledger.Heads(ctx, s.DB, after, companiesAtOnce)
+	r := &s.round
+	if r.began.IsZero() {
+		r.began, r.again, r.altered = s.Clock.Now(), []string{""}, map[string]bool{}
+	}
+	defer func() { s.changed.Set(float64(max(r.changed, len(r.altered)))) }()
+	for {
+		heads, err := s.heads(ctx)
 		if err != nil {
 			return next, err
 		}
-		if len(heads) > 0 {
-			after = heads[len(heads)-1].Company
-		} else if !first {
+		if len(heads) == 0 {
 			break
 		}
-		if first {
-			none, err := ledger.Leaves(ctx, s.DB, "")
-			if err != nil {
-				return next, err
-			}
-			heads = append(heads, ledger.Head{Leaf: none})
-		}
-		more, err := s.signPage(ctx, heads, func() bool { return limited.Err() == nil }, altered)
-		if err != nil {
+		if err := s.signPage(ctx, heads, func() bool { return limited.Err() != nil }); err != nil {
 			return next, err
 		}
-		if unfinished = unfinished || more; limited.Err() != nil {
+		if limited.Err() != nil {
 			return s.Clock.Now(), ctx.Err() // the next run continues
 		}
 	}
-	if unfinished {
-		return s.Clock.Now(), nil
-	}
-	return s.Clock.Now().Add(signEvery), nil
+	next = r.began.Add(signEvery)
+	s.rounded.Store(r.began.UnixMicro())
+	*r = round{changed: len(r.altered)}
+	return next, nil
 }
 
-// signPage makes checkpoints of several companies, and tells the companies. It reports whether a
-// company has further rows that it did not read. It adds each tree that was changed to altered.
-func (s *Service) signPage(ctx context.Context, heads []ledger.Head, more func() bool, altered map[string]bool) (unfinished bool, err error) {
+// heads returns the heads that the round reads next, or none at its end. The house is among the first
+// companies. Trees that have more new rows than one run reads come again after the last company.
+func (s *Service) heads(ctx context.Context) ([]ledger.Head, error) {
+	r := &s.round
+	heads, err := ledger.Heads(ctx, s.DB, r.after, s.atOnce)
+	if err != nil || r.after != "" && len(heads) > 0 {
+		return heads, err
+	}
+	for _, company := range r.again {
+		leaf, err := ledger.Leaves(ctx, s.DB, company)
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, ledger.Head{Company: company, Leaf: leaf})
+	}
+	return heads, nil
+}
+
+// signPage makes checkpoints of several companies, and tells the companies. It stops after a company when the
+// time is over, and stores in the round how far it came.
+func (s *Service) signPage(ctx context.Context, heads []ledger.Head, over func() bool) error {
 	companies := make([]string, len(heads))
 	for i, h := range heads {
 		companies[i] = h.Company
 	}
 	have, err := sizes(ctx, s.DB, companies)
 	if err != nil {
-		return false, err
+		return err
 	}
 	waiting, err := untold(ctx, s.DB, companies)
 	if err != nil {
-		return false, err
+		return err
 	}
 	s.tellAll(ctx, waiting)
+	r := &s.round
 	var all []grown
-	for _, h := range heads {
-		if !more() {
-			unfinished = true
+	var growing []string
+	for i, h := range heads {
+		if i > 0 && over() {
+			companies = companies[:i]
 			break
 		}
 		if size := have[h.Company]; h.Leaf == size || h.Leaf == size+1 && size > 0 && hasEvents(h.Company) {
@@ -111,25 +136,25 @@ func (s *Service) signPage(ctx context.Context, heads []ledger.Head, more func()
 		case err == nil:
 			all = append(all, g)
 		case errors.Is(err, errGrowing):
-			unfinished = true
+			growing = append(growing, h.Company)
 		case IsAltered(err):
-			altered[h.Company] = true
+			r.altered[h.Company] = true
 			_ = s.report(err) // it is logged, and the other companies get their checkpoints
 		default:
-			return false, err
+			return err
 		}
 	}
 	made, err := s.sign(ctx, all, false)
 	if IsAltered(err) {
-		altered[Deployment] = true
+		r.altered[Deployment] = true
 		_ = s.report(err) // it is logged, and the other companies are still compared
-		return unfinished, nil
-	}
-	if err != nil {
-		return false, err
+	} else if err != nil {
+		return err
 	}
 	s.tellAll(ctx, made)
-	return unfinished, nil
+	r.after = max(r.after, slices.Max(companies))
+	r.again = append(slices.DeleteFunc(r.again, func(c string) bool { return slices.Contains(companies, c) }), growing...)
+	return nil
 }
 
 // Metrics returns the metrics of the trees.
@@ -143,7 +168,11 @@ func (s *Service) Metrics() []prometheus.Collector {
 		}
 		return s.Clock.Now().Sub(time.UnixMicro(s.placed.Load())).Seconds()
 	})
-	return []prometheus.Collector{s.changed, age}
+	reached := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "kobo_evidence_round_age_seconds",
+		Help: "Time since the beginning of this program's last round that reached all companies, or since its start.",
+	}, func() float64 { return s.Clock.Now().Sub(time.UnixMicro(s.rounded.Load())).Seconds() })
+	return []prometheus.Collector{s.changed, age, reached}
 }
 
 func newChanged() prometheus.Gauge {

@@ -12,6 +12,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 )
 
 // metric returns the value of a metric.
@@ -193,5 +196,54 @@ func TestCheckpointsOnDemandDoNotFeedThemselves(t *testing.T) {
 		receipt("acme", "p4", fault.Limited)
 		o.clock.Advance(23 * time.Hour)
 		receipt("acme", "p4", "")
+	})
+}
+
+// A run that takes too long ends, and the next run goes on after the last company. So the last companies get
+// their checkpoint, although the first ones have new rows all the time, and the first ones get only one in a round.
+func TestARoundReachesTheLastCompany(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		companies := []string{"acme", "beta", "gamma", "other", "zulu"}
+		for _, c := range []string{"beta", "gamma", "zulu"} {
+			u := ledger.Found(c)
+			u.OpenAccounts(ledger.Account{ID: "out", Floor: money.NoFloor}, ledger.Account{ID: "in"})
+			must(t, o.book.Commit(t.Context(), u))
+		}
+		for _, c := range companies {
+			o.pay(c, 1)
+		}
+		evidence.LimitRound(o.Service, time.Nanosecond, 2)
+		began := o.clock.Now()
+		sign := func() time.Time {
+			t.Helper()
+			next, err := o.Sign(t.Context(), job.Job{})
+			must(t, err)
+			return next
+		}
+		for runs := 1; ; runs++ {
+			if next := sign(); next.After(o.clock.Now()) {
+				if !next.Equal(began.Add(time.Hour)) {
+					t.Errorf("the next round is at %s", next)
+				}
+				break
+			}
+			if runs > 3*len(companies) {
+				t.Fatal("the round does not end")
+			}
+			o.pay("acme", 1)
+			o.pay("beta", 1)
+			o.clock.Advance(time.Second)
+		}
+		for _, c := range companies {
+			if got := o.heads(c); len(got) != 1 {
+				t.Errorf("%s has checkpoints of the sizes %v", c, got)
+			}
+		}
+		if got, want := o.metric("kobo_evidence_round_age_seconds"), o.clock.Now().Sub(began).Seconds(); got != want {
+			t.Errorf("the last round is %v s old, want %v", got, want)
+		}
+		if sign(); len(o.heads("acme")) != 2 || len(o.heads("zulu")) != 1 {
+			t.Errorf("the second round begins with %v, %v", o.heads("acme"), o.heads("zulu"))
+		}
 	})
 }

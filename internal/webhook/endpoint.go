@@ -22,8 +22,13 @@ import (
 const (
 	// most is how many endpoints a company may have.
 	most = 20
-	// count is the name of the counter that limits how many endpoints a company may have.
-	count = "webhooks"
+	// mostNew is how many endpoints a company creates on one day in Lagos. The row of a deleted endpoint stays
+	// with its deliveries.
+	mostNew = 100
+	// count is the name of the counter that limits how many endpoints a company may have. created is the
+	// beginning of the names of the counters of each day.
+	count   = "webhooks"
+	created = "webhooks/new/"
 	// overlap is how long messages are also signed with the old secret after a rotation.
 	overlap = 24 * time.Hour
 )
@@ -53,6 +58,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, key *idem
 	u := ledger.For(company)
 	key.Answer(&u, e, nil)
 	u.Count(count, 1, most)
+	u.Count(created+now.In(clock.Lagos).Format(time.DateOnly), 1, mostNew)
 	u.Append(
 		endpointTable.Record(e),
 		queueTable.Record(queue{company: company, endpoint: e.ID, id: queueEvents, kind: queueEvents, sequence: head}),
@@ -60,8 +66,11 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, key *idem
 		s.audit(ctx, "create", e, now),
 	)
 	err = idempotency.Taken(s.Book.Commit(ctx, u))
-	if ledger.Is(err, ledger.Over) {
+	switch {
+	case ledger.IsOver(err, count):
 		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most).With(fault.QuotaReached)
+	case ledger.Is(err, ledger.Over):
+		err = fault.Newf(fault.Refused, "At most %d webhooks can be created on a day", mostNew).With(fault.QuotaReached)
 	}
 	return e, err
 }
@@ -142,11 +151,20 @@ func (s *Service) Rotate(ctx context.Context, company, endpointID string, key *i
 	})
 }
 
-// Delete marks an endpoint as deleted. Its deliveries remain stored.
+// Delete marks an endpoint as deleted and removes its delivery queues. Its deliveries remain stored. A visit to
+// a removed queue ends without storing the result of its attempt. Clear removes the queue of a replay that begins
+// at this moment.
 func (s *Service) Delete(ctx context.Context, company, endpointID string) error {
-	_, err := s.change(ctx, "delete", company, endpointID, nil, func(e *Endpoint, u *ledger.Unit) error {
+	queues, err := s.queuesOf(ctx, company, endpointID)
+	if err != nil {
+		return err
+	}
+	_, err = s.change(ctx, "delete", company, endpointID, nil, func(e *Endpoint, u *ledger.Unit) error {
 		e.State = Deleted
 		u.Count(count, -1, 0)
+		for _, q := range queues {
+			u.Remove(queueTable.Record(q))
+		}
 		return nil
 	})
 	return err

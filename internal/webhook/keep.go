@@ -30,9 +30,12 @@ func (s *Service) Begin(ctx context.Context) error {
 
 // Clear runs a ClearJob: it deletes finished deliveries that have not changed for Config.Keep. It
 // deletes a delivery that waits for a retry only if the endpoint is deleted. The events stay in
-// the feed, so a company can replay them.
+// the feed, so a company can replay them. Clear also deletes the queues of deleted endpoints.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()
+	if err := s.removeQueues(ctx, now); err != nil {
+		return time.Time{}, err
+	}
 	limited, cancel := context.WithTimeout(ctx, s.sweep.Limit)
 	defer cancel()
 	for {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -207,6 +208,47 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 		}
 		if _, n, err := operator.New(w.db, w.Keys, w.clock).Audit(t.Context(), "acme", 10, 0); err != nil || n != 4 {
 			t.Errorf("%d lines, %v", n, err)
+		}
+	})
+}
+
+// Deleted endpoints leave no queue behind, so that the sender does not read them for ever. A company creates a
+// limited number of endpoints on a day.
+func TestDeletedEndpointsLeaveNoQueues(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx, address := t.Context(), "http://127.0.0.1:9/hook"
+		w.found("acme")
+		w.endpoint("acme", address)
+		w.tell("acme", event.VTUSuccess, 2)
+		queues := func() (n int64) {
+			t.Helper()
+			n, err := db.One(ctx, w.db, db.Value[int64], `SELECT count(*) FROM webhook_lane`)
+			must(t, err)
+			return n
+		}
+		for i := range mostNew - 1 {
+			e := w.endpoint("acme", address)
+			if i == 0 {
+				_, err := w.Replay(ctx, "acme", e.ID, 1, 2, none)
+				must(t, err)
+				_, err = w.take(ctx, "acme", []queue{{company: "acme", endpoint: e.ID, id: queueEvents}}, w.clock.Now())
+				must(t, err)
+			}
+			must(t, w.Delete(ctx, "acme", e.ID))
+		}
+		if n := queues(); n != 2 {
+			t.Errorf("%d queues of one endpoint", n)
+		}
+		if _, err := w.Create(ctx, "acme", Draft{URL: &address}, none); fault.Of(err).Reason() != fault.QuotaReached || !strings.Contains(err.Error(), "on a day") {
+			t.Errorf("one more on this day: %v", err)
+		}
+		w.clock.MoveTo(w.clock.Offset() + day)
+		e := w.endpoint("acme", address)
+		must(t, w.Delete(ctx, "acme", e.ID))
+		must(t, w.db.Insert(ctx, queueTable.Record(queue{company: "acme", endpoint: e.ID, id: "late", kind: queueReplay})))
+		w.clears()
+		if n := queues(); n != 2 {
+			t.Errorf("%d queues of one endpoint after a replay that came late", n)
 		}
 	})
 }

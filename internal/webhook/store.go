@@ -90,6 +90,20 @@ func (s *Service) findQueue(ctx context.Context, company, endpointID, queueID st
 		FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, company, endpointID, queueID)
 }
 
+// queuesOf returns all delivery queues of an endpoint.
+func (s *Service) queuesOf(ctx context.Context, company, endpointID string) ([]queue, error) {
+	return db.All(ctx, s.DB, queueTable.Scan, `SELECT `+queueColumns+`
+		FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 ORDER BY id`, company, endpointID)
+}
+
+// removeQueues deletes the queues of deleted endpoints that have no lease.
+func (s *Service) removeQueues(ctx context.Context, now time.Time) error {
+	_, err := s.DB.Exec(ctx, `DELETE FROM webhook_lane WHERE lease_until <= $1
+		AND EXISTS (SELECT 1 FROM webhook_endpoint AS e WHERE e.company_id = webhook_lane.company_id
+			AND e.id = webhook_lane.endpoint_id AND e.state = 'DELETED')`, clock.Micros(now))
+	return err
+}
+
 func (s *Service) replayCount(ctx context.Context, company, endpointID string) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM webhook_lane
 		WHERE company_id = $1 AND endpoint_id = $2 AND kind = 'replay'`, company, endpointID)

@@ -145,6 +145,9 @@ type Backlog struct {
 func (s *Service) Backlog(ctx context.Context, e Endpoint) (Backlog, error) {
 	var b Backlog
 	q, err := s.findQueue(ctx, e.Company, e.ID, queueEvents)
+	if errors.Is(err, db.ErrNone) {
+		return b, errNoEndpoint // the endpoint was deleted meanwhile
+	}
 	if err != nil {
 		return b, err
 	}

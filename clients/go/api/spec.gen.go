@@ -6292,6 +6292,7 @@ type ClientInterface interface {
 	// min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 	//
 	// The address must be public and https; the sandbox also takes plain http on this machine.
+	// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6308,6 +6309,7 @@ type ClientInterface interface {
 	// min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 	//
 	// The address must be public and https; the sandbox also takes plain http on this machine.
+	// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9008,6 +9010,7 @@ func (c *Client) ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn
 // min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 //
 // The address must be public and https; the sandbox also takes plain http on this machine.
+// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9034,6 +9037,7 @@ func (c *Client) CreateWebhookWithBody(ctx context.Context, params *CreateWebhoo
 // min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 //
 // The address must be public and https; the sandbox also takes plain http on this machine.
+// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -16528,6 +16532,7 @@ type ClientWithResponsesInterface interface {
 	// min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 	//
 	// The address must be public and https; the sandbox also takes plain http on this machine.
+	// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16544,6 +16549,7 @@ type ClientWithResponsesInterface interface {
 	// min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 	//
 	// The address must be public and https; the sandbox also takes plain http on this machine.
+	// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24339,6 +24345,7 @@ func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, reqE
 // min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 //
 // The address must be public and https; the sandbox also takes plain http on this machine.
+// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -24361,6 +24368,7 @@ func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Cont
 // min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
 //
 // The address must be public and https; the sandbox also takes plain http on this machine.
+// A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

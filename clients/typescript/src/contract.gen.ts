@@ -1825,6 +1825,7 @@ export interface paths {
          *     min, 10 min, 30 min, 1 h and then every hour up to 72 h. A message may arrive twice, with the same header `webhook-id`.
          *
          *     The address must be public and https; the sandbox also takes plain http on this machine.
+         *     A company has at most 20 webhooks, and creates at most 100 on a day in Lagos.
          */
         post: operations["createWebhook"];
         delete?: never;
