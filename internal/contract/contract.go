@@ -82,15 +82,20 @@ func (o *Operation) Find(name string) (p Parameter, found bool) {
 }
 
 // Unknown returns the names of query parameters that the operation does not have, in the order
-// of the query. A name with control characters stays escaped.
+// of the query, at most MostLines. A name with control characters stays escaped.
 func (o *Operation) Unknown(query string) (names []string) {
+	seen := map[string]bool{}
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
 		if plain, err := url.QueryUnescape(name); err == nil && utf8.ValidString(plain) && !strings.ContainsFunc(plain, unicode.IsControl) {
 			name = plain
 		}
-		if name != "" && !o.knows(name) && !slices.Contains(names, name) {
-			names = append(names, name)
+		if name == "" || seen[name] || o.knows(name) {
+			continue
+		}
+		seen[name] = true
+		if names = append(names, name); len(names) == MostLines {
+			break
 		}
 	}
 	return names
