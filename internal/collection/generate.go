@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -218,7 +219,7 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 	a.Intent = opening.Intent{}
 	a.show(provider.Account{})
-	return fault.New(fault.Refused, "Failed to generate virtual account. "+no.Message).With(fault.Declined)
+	return fault.New(fault.Refused, "Failed to generate virtual account. "+cmp.Or(no.Message, "The bank refused to open it.")).With(fault.Declined)
 }
 
 func (a *attempt) Unanswered(provider.Answer) error { return errSilent }
