@@ -446,5 +446,8 @@ func TestUnknownQueryParametersAreRefused(t *testing.T) {
 		if _, answer, _ := d.send(d.ada, "GET", "/admin/v1/companies?page=1&pageSize=50", ""); strings.Contains(fmt.Sprint(answer), "Dry Company") {
 			t.Errorf("a company was made: %v", answer)
 		}
+		if status, answer, _ := d.send(d.ada, "GET", "/admin/v1/audit?company=a;b", ""); status != 400 || answer["message"] != `"company" must be percent-encoded` {
+			t.Errorf("a semicolon: %d %v", status, answer)
+		}
 	})
 }

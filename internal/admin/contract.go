@@ -149,12 +149,15 @@ func instant(text string) time.Time {
 	return t.UTC()
 }
 
-// checkFilters refuses unknown query parameters, and values that a parameter does not allow. If a
+// checkFilters refuses unknown query parameters, and values that cannot be read or that a parameter does not allow. If a
 // mistyped filter were ignored, the list would show everything. If dry_run were ignored, the change
 // would be made and not only previewed.
 func checkFilters(r *request) error {
 	if unknown := r.op.Unknown(r.URL.RawQuery); unknown != nil {
 		return fault.Newf(fault.Invalid, "%q is not allowed", unknown[0])
+	}
+	if unreadable := r.op.Unreadable(r.URL.RawQuery); unreadable != nil {
+		return fault.Newf(fault.Invalid, "%q must be percent-encoded", unreadable[0])
 	}
 	asked := r.URL.Query()
 	for _, p := range r.op.Query {

@@ -189,7 +189,7 @@ func missingRefresh(why *fault.Fault) *fault.Fault {
 
 // parameterFault returns the fault for a header, query or path parameter that the generated code
 // refused.
-func parameterFault(f family, err error) *fault.Fault {
+func parameterFault(f family, r *http.Request, err error) *fault.Fault {
 	var many *TooManyValuesForParamError
 	var format *InvalidParamFormatError
 	var absent *RequiredParamError
@@ -201,7 +201,9 @@ func parameterFault(f family, err error) *fault.Fault {
 		why = slip(absent.ParamName, "is required")
 	case errors.As(err, &many):
 		why = fault.Newf(fault.Invalid, "%s must be sent once", many.ParamName)
-	case errors.As(err, &format): // any text is valid, so the only possible error is a repeated parameter
+	case errors.As(err, &format) && len(r.URL.Query()[format.ParamName]) == 1: // any text is valid but for a boolean
+		why = slip(format.ParamName, "must be one of [true, false]")
+	case errors.As(err, &format):
 		why = slip(format.ParamName, "must be sent once")
 	}
 	return why.Because(err)

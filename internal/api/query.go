@@ -103,7 +103,7 @@ func (q *query) day(name, value string) time.Time {
 	return t
 }
 
-// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not accept. It reports
+// mayAsk refuses unknown query parameters, values that cannot be read, and texts that PostgreSQL does not accept. It reports
 // them in the order of the query (completion.md §1). The dry_run parameter is left to mayRun.
 func mayAsk(op *contract.Operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
@@ -114,6 +114,9 @@ func mayAsk(op *contract.Operation, r *http.Request) error {
 		if len(unknown) > 0 {
 			return wrongFields(unknown, "is not allowed")
 		}
+	}
+	if unreadable := op.Unreadable(r.URL.RawQuery); len(unreadable) > 0 {
+		return wrongFields(unreadable, "must be percent-encoded")
 	}
 	asked := r.URL.Query()
 	for _, p := range op.Query {

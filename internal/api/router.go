@@ -59,7 +59,7 @@ func (e *edge) route() error {
 	HandlerWithOptions(strict, StdHTTPServerOptions{
 		BaseRouter: t,
 		ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
-			refuse(w, r, parameterFault(callOf(r.Context()).family, err))
+			refuse(w, r, parameterFault(callOf(r.Context()).family, r, err))
 		},
 	})
 	for pattern, h := range map[string]http.Handler{"GET /healthz": e.Health, "GET /readyz": e.Ready, "GET /metrics": e.Metrics} {

@@ -143,8 +143,11 @@ func email(v any) error {
 		return nil
 	}
 	wrong := jsonschema.LocalizableError("must be a valid email")
+	if len(text) > 254 {
+		return wrong
+	}
 	address, err := mail.ParseAddress(text)
-	if err != nil || address.Address != text || len(text) > 254 {
+	if err != nil || address.Address != text {
 		return wrong
 	}
 	local, domain, _ := strings.Cut(text, "@")

@@ -414,6 +414,14 @@ func TestRulesForCompanies(t *testing.T) {
 	if !cmp.Equal(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}
+	// Both numbers are in an index, whose rows have at most 2,704 bytes on PostgreSQL.
+	long := func(n int) string { return strings.Repeat("ñ", n) }
+	_, got = read(t, rules, "application/json", `{"phoneNumber":"`+long(101)+`","emailAddress":"ada@example.com","rn_number":"`+long(101)+`","kyc_id":"`+long(251)+`"}`)
+	const refusal = `length must be less than or equal to `
+	want = []string{`"phoneNumber" ` + refusal + `100 characters long`, `"rn_number" ` + refusal + `100 characters long`, `"kyc_id" ` + refusal + `250 characters long`}
+	if !cmp.Equal(got, want) {
+		t.Error(cmp.Diff(want, got))
+	}
 }
 
 func TestLoneSurrogatesAreRefused(t *testing.T) {

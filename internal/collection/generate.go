@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -222,7 +223,7 @@ func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 }
 
 func failed(no provider.Answer) *fault.Fault {
-	return fault.New(fault.Refused, "Failed to generate virtual account. "+no.Message).With(fault.Declined)
+	return fault.New(fault.Refused, "Failed to generate virtual account. "+cmp.Or(no.Message, "The bank refused to open it.")).With(fault.Declined)
 }
 
 func (a *attempt) Unanswered(said provider.Answer) error {

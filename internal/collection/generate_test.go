@@ -158,6 +158,21 @@ func TestARefusalOfASecondRequestIsNoOutcomeOfTheFirst(t *testing.T) {
 	})
 }
 
+// The bank names an account that another company has. The company reads that the bank refused.
+func TestAnAccountOfAnotherCompanyIsRefusedAsByTheBank(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		h.bank.next = func(a *provider.VirtualAccountAnswer) {
+			if err := h.settlements.Enter(t.Context(), "another", a.Number, a.BankCode); err != nil {
+				t.Error(err)
+			}
+		}
+		_, err := h.Generate(t.Context(), h.asks("order-1", 5000))
+		if !fault.Is(err, fault.Refused) || fault.Of(err).Message != "Failed to generate virtual account. The bank refused to open it." {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		// The settlement account of the different company has the number 2. The main company has no

@@ -114,6 +114,8 @@ func TestAFirstPersonWhoIsGoneDoesNotCount(t *testing.T) {
 		if err := h.RequireTwoPeople(ctx, person(by, "ada")); err != nil {
 			t.Fatal(err)
 		}
+		_, err := h.IssueOwnKey(ctx, by, "Shop", time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), nil)
+		refused(t, "no year of JSON", err, fault.Invalid, `"expiresAt" must be before the year 10000`)
 		asked, err := h.IssueOwnKey(ctx, by, "Shop", time.Time{}, nil)
 		if err != nil {
 			t.Fatal(err)

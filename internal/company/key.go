@@ -86,10 +86,15 @@ type (
 // CheckExpiry returns an error if an API key cannot have this expiry. A zero expiry means never.
 func (s *Service) CheckExpiry(expiresAt time.Time) error { return inFuture(expiresAt, s.clock.Now()) }
 
-// inFuture returns an error if an expiry is in the past. A zero expiry means never.
+// inFuture returns an error if an expiry is in the past, or if its year has no form in JSON (RFC 3339). A zero expiry
+// means never.
 func inFuture(expiresAt, now time.Time) error {
-	if !expiresAt.IsZero() && !expiresAt.After(now) {
+	switch {
+	case expiresAt.IsZero():
+	case !expiresAt.After(now):
 		return fault.New(fault.Invalid, `"expiresAt" must be in the future`)
+	case expiresAt.UTC().Year() > 9999:
+		return fault.New(fault.Invalid, `"expiresAt" must be before the year 10000`)
 	}
 	return nil
 }

@@ -186,6 +186,8 @@ func TestNobodyElseChangesTheKeys(t *testing.T) {
 		refused(t, "another company's", h.revokes(ctx, other, third.ID), fault.Missing, "API key not found")
 		_, err := h.IssueOwnKey(ctx, by, "", h.clock.Now(), nil)
 		refused(t, "the past", err, fault.Invalid, `"expiresAt" must be in the future`)
+		_, err = h.IssueOwnKey(ctx, by, "", time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -3600)), nil)
+		refused(t, "no year of JSON", err, fault.Invalid, `"expiresAt" must be before the year 10000`)
 		if n := h.working(by.Company); n != 2 {
 			t.Errorf("%d keys work", n)
 		}

@@ -48,8 +48,9 @@ func ErrTooLarge(max int64) error {
 type Body struct {
 	Value       any
 	text        strings.Reader
-	keys        []string   // the keys of every object, in the order in which they were sent
-	unprintable [][]string // the paths of texts that contain control characters; an index is a number
+	keys        []string       // the keys of every object, in the order in which they were sent
+	firsts      map[string]int // the first place of each key in keys; nil until an unknown field needs its place
+	unprintable [][]string     // the paths of texts that contain control characters; an index is a number
 	isControl   func(c rune) bool
 }
 

@@ -82,15 +82,42 @@ func (o *Operation) Find(name string) (p Parameter, found bool) {
 }
 
 // Unknown returns the names of query parameters that the operation does not have, in the order
-// of the query. A name with control characters stays escaped.
-func (o *Operation) Unknown(query string) (names []string) {
-	for part := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(part, "=")
+// of the query, at most MostLines. A name with control characters stays escaped.
+func (o *Operation) Unknown(query string) []string {
+	return named(query, func(name, _ string) bool { return !o.knows(name) })
+}
+
+// Unreadable returns the names of the operation's query parameters with a value that url.Values leaves out, such as
+// from=%zz or from=1;2, like Unknown. Without them a list would be answered as if nothing was filtered. The parameters
+// page and pageSize are not among them, because any wrong value of them counts as missing.
+func (o *Operation) Unreadable(query string) []string {
+	asked, err := url.ParseQuery(query)
+	if err == nil {
+		return nil
+	}
+	return named(query, func(name, pair string) bool {
+		if !o.knows(name) || name == "page" || name == "pageSize" {
+			return false
+		}
+		_, err := url.ParseQuery(pair)
+		return err != nil || !asked.Has(name) // of a query with too many parameters, everything is left out
+	})
+}
+
+// named returns the names of the pairs in a query for which is returns true, each once, at most MostLines.
+func named(query string, is func(name, pair string) bool) (names []string) {
+	seen := map[string]bool{}
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
 		if plain, err := url.QueryUnescape(name); err == nil && utf8.ValidString(plain) && !strings.ContainsFunc(plain, unicode.IsControl) {
 			name = plain
 		}
-		if name != "" && !o.knows(name) && !slices.Contains(names, name) {
-			names = append(names, name)
+		if name == "" || seen[name] || !is(name, pair) {
+			continue
+		}
+		seen[name] = true
+		if names = append(names, name); len(names) == MostLines {
+			break
 		}
 	}
 	return names

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -52,6 +53,7 @@ type node struct {
 	Format     string           `json:"format"`
 	Properties map[string]*node `json:"properties"`
 	Items      *node            `json:"items"`
+	MaxItems   int              `json:"maxItems"`
 }
 
 // rules check the bodies of one operation against its request schema. Check reports all problems
@@ -90,10 +92,10 @@ func (r *rules) mark(path []string, n *node) {
 }
 
 // The method field returns the field at a location in a body, with its name, its value and its
-// properties from the schema.
+// properties from the schema. A location below an unknown field stands for the unknown field.
 func (r *rules) field(b *Body, location []string) Field {
 	f, n := Field{Value: b.Value, isKnown: len(location) > 0}, r.root
-	for _, step := range location {
+	for at, step := range location {
 		n = r.resolve(n)
 		if list, ok := f.Value.([]any); ok && n != nil {
 			if i, err := strconv.Atoi(step); err == nil && i < len(list) {
@@ -108,8 +110,8 @@ func (r *rules) field(b *Body, location []string) Field {
 			child = n.Properties[step]
 		}
 		if n = child; n == nil {
-			f.isKnown, f.place = false, append(f.place, b.last(location)...)
-			continue
+			f.isKnown, f.place = false, append(f.place, b.last(location[:at+1])...)
+			break
 		}
 		f.place, f.IsSecret, f.Format = append(f.place, n.Order), n.WriteOnly, n.Format
 	}
@@ -122,7 +124,15 @@ func (r *rules) field(b *Body, location []string) Field {
 
 // last returns the place of an unknown field, which is after all known fields of its object.
 func (b *Body) last(location []string) []int {
-	return []int{math.MaxInt, slices.Index(b.keys, location[len(location)-1])}
+	if b.firsts == nil {
+		b.firsts = make(map[string]int, len(b.keys))
+		for i, key := range b.keys {
+			if _, seen := b.firsts[key]; !seen {
+				b.firsts[key] = i
+			}
+		}
+	}
+	return []int{math.MaxInt, b.firsts[location[len(location)-1]]}
 }
 
 func dotted(path, name string) string {
@@ -133,11 +143,11 @@ func dotted(path, name string) string {
 }
 
 // Check returns nil if the body follows every rule of the operation. Otherwise it returns a fault
-// with one line for each broken rule.
+// with one line for each broken rule, at most MostLines.
 func (o *Operation) Check(b *Body) error {
 	r := o.rules
 	r.trim(b)
-	err := r.schema.Validate(b.Value)
+	err := r.schema.Validate(r.shortened(b))
 	found := r.future(b)
 	if err == nil && b.unprintable == nil && found == nil {
 		return nil
@@ -158,6 +168,30 @@ func (o *Operation) Check(b *Body) error {
 	f := Invalid(lines...)
 	f.Extra = map[string]any{"fields": fields} // some endpoints show the names of the fields
 	return f
+}
+
+// shortened returns the body for the schema check. A list of the body that is too long, and is refused for it, ends after the first
+// element too many. So the check costs no more than for the longest list that is allowed.
+func (r *rules) shortened(b *Body) any {
+	object, _ := b.Value.(map[string]any)
+	isCopy := false
+	for name, n := range r.resolve(r.root).Properties {
+		items, _ := object[name].([]any)
+		if n.MaxItems == 0 || len(items) <= n.MaxItems {
+			continue
+		}
+		if text, _ := r.style.Words(&kind.MaxItems{Got: len(items), Want: n.MaxItems}, Field{Value: items}); text == "" {
+			continue // the business service refuses the list, after the check of all its elements
+		}
+		if !isCopy {
+			object, isCopy = maps.Clone(object), true
+		}
+		object[name] = items[:n.MaxItems+1]
+	}
+	if isCopy {
+		return object
+	}
+	return b.Value
 }
 
 func (r *rules) trim(b *Body) {
@@ -262,13 +296,26 @@ type problem struct {
 
 type problems []problem
 
+const (
+	// MostLines is the most broken rules of a request that its answer lists.
+	MostLines = 100
+	// mostKept is the most problems that are kept for the answer. No field has so many problems that the
+	// lines of the answer are not among them.
+	mostKept = 10 * MostLines
+)
+
+// add adds a problem. Beyond mostKept, the last problems in the order of the answer are dropped, so a large body
+// costs no more memory than a small one.
 func (p *problems) add(f Field, text string, isAlone bool) {
 	*p = append(*p, problem{f, text, isAlone})
+	if len(*p) == 2*mostKept {
+		p.sort()
+		*p = (*p)[:mostKept]
+	}
 }
 
-// The method lines returns the problems in the form that the caller reads, and the field of each
-// problem.
-func (p problems) lines() (out, fields []string) {
+// sort brings the problems into the order of the answer.
+func (p problems) sort() {
 	slices.SortStableFunc(p, func(a, b problem) int {
 		order := slices.Compare(a.field.place, b.field.place)
 		if order == 0 && a.isAlone != b.isAlone && a.isAlone {
@@ -276,6 +323,12 @@ func (p problems) lines() (out, fields []string) {
 		}
 		return order
 	})
+}
+
+// The method lines returns the problems in the form that the caller reads, and the field of each
+// problem.
+func (p problems) lines() (out, fields []string) {
+	p.sort()
 	settled := map[string]bool{}
 	for _, one := range p {
 		name := one.field.name
@@ -286,7 +339,9 @@ func (p problems) lines() (out, fields []string) {
 		if name == "" {
 			name = "value"
 		}
-		out, fields = append(out, `"`+name+`" `+one.text), append(fields, name)
+		if out, fields = append(out, `"`+name+`" `+one.text), append(fields, name); len(out) == MostLines {
+			break
+		}
 	}
 	return out, fields
 }

@@ -150,7 +150,11 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 }
 
 func (a *attempt) Enter(ctx context.Context) error {
-	return a.Settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
+	err := a.Settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
+	if err != nil {
+		a.Log.Error("a corporate account cannot be used", "company", a.Company, "account", a.ID, "error", err)
+	}
+	return err
 }
 
 // Adopt assigns the bank's account to the company. If the company already holds this account, Adopt

@@ -93,6 +93,25 @@ func TestTheBankKnowsTheAccountAlready(t *testing.T) {
 	})
 }
 
+// The bank names an account that another company has. The company reads what it reads of a bank that refuses without a reason.
+func TestAnAccountOfAnotherCompanyIsRefusedAsByTheBank(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		must(t, w.settlements.Enter(t.Context(), "another", "8000000011", "999240"))
+		_, err := w.GenerateAccount(t.Context(), w.request(w.proven(t)))
+		foreign := fault.Of(err)
+		because(t, err, "The bank refused to open the account")
+		w.bank.open = func(int) provider.AccountAnswer {
+			return provider.AccountAnswer{Answer: provider.Answer{Outcome: provider.Rejected}}
+		}
+		_, err = w.GenerateAccount(t.Context(), w.request(w.proven(t)))
+		because(t, err, "The bank refused to open the account")
+		if foreign.Reason() != fault.Of(err).Reason() {
+			t.Errorf("the words are %s and %s", foreign.Reason(), fault.Of(err).Reason())
+		}
+	})
+}
+
 func TestAHeldAccountIsUpdated(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -207,7 +207,9 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 // registered with another e-mail address.
 func (a *attempt) Enter(ctx context.Context) error {
 	err := a.Settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
-	if err == nil {
+	if err != nil {
+		a.Log.Error("a customer's account cannot be used", "company", a.company, "customer", a.customerID, "error", err)
+	} else {
 		_, err = a.former(ctx)
 	}
 	a.isHeld = errors.Is(err, errHeld)

@@ -254,15 +254,19 @@ func TestAPageOfCustomersIsARangeOfNumbers(t *testing.T) {
 			{"ada number2", 0, 3, 1, "Number2"},
 			{"person_", 2, 2, 7, "Number4 Number3"},
 			{"%", 0, 3, 0, ""},
+			{strings.Repeat("_", 25_000), 0, 3, 0, ""},
 		} {
 			list, total, err := w.Customers(t.Context(), w.company, c.search, c.offset, c.limit)
 			must(t, err)
+			if after, err := w.After(t.Context(), w.company, c.search, "", 7); err != nil || len(after) != total {
+				t.Errorf("%.40q after a cursor: %d, %v", c.search, len(after), err)
+			}
 			var names []string
 			for _, one := range list {
 				names = append(names, one.LastName)
 			}
 			if got := strings.Join(names, " "); total != c.total || got != c.last {
-				t.Errorf("%+v: %d, %s", c, total, got)
+				t.Errorf("%.40q: %d, %s", c.search, total, got)
 			}
 		}
 	})

@@ -171,10 +171,17 @@ func (s *Service) Customers(ctx context.Context, company, search string, offset,
 	return list, int(last) - len(erased), err
 }
 
-// patternOf returns the pattern that a search text matches, or "" for no text.
+// longestSearch is more than the characters of any customer's search text: names, e-mail address and phone number.
+const longestSearch = 1000
+
+// patternOf returns the pattern that a search text matches, or "" for no text. SQLite refuses a pattern of more than
+// 50,000 bytes, so only the beginning of a long text is in it, which is still too long for any customer.
 func patternOf(search string) string {
 	if search = strings.ToLower(strings.TrimSpace(search)); search == "" {
 		return ""
+	}
+	if runes := []rune(search); len(runes) > longestSearch {
+		search = string(runes[:longestSearch+1])
 	}
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"
 }

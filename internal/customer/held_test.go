@@ -47,6 +47,24 @@ func TestAnAccountOfAnotherCustomerIsRefused(t *testing.T) {
 	})
 }
 
+// The account is another company's. The company reads what it reads of a bank that refuses without a reason.
+func TestAnAccountOfAnotherCompanyIsRefusedAsByTheBank(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		must(t, w.settlements.Enter(t.Context(), "another", "8000000007", "999240"))
+		c := w.again(t, "ada@example.test")
+		no := provider.AccountAnswer{Answer: provider.Answer{Outcome: provider.Rejected}}
+		for _, said := range []provider.AccountAnswer{account(7), no} {
+			w.bank.open = func(int) provider.AccountAnswer { return said }
+			_, err := w.GenerateAccount(t.Context(), w.request(c.ID, 0))
+			want(t, err, fault.Refused, "Failed to create account. The bank refused to open it.")
+			if got := fault.Of(err).Reason(); got != fault.Declined {
+				t.Errorf("the reason is %s", got)
+			}
+		}
+	})
+}
+
 // The reply to the second customer's request is lost, and the job finds the account.
 func TestAFoundAccountOfAnotherCustomerIsRefused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -141,16 +141,40 @@ func (s *Service) begin(ctx context.Context, p plan, to order, o Order) (op oper
 	return op, session, err
 }
 
-// unstarted turns the reason why a payout was not committed into a fault for the company. An
-// account that may not pay takes precedence over any other reason.
+// unstarted turns the reason why a payout was not committed into a fault for the company. A verify_id
+// that was used takes precedence over any other reason, and then an account that may not pay.
 func (s *Service) unstarted(ctx context.Context, op operation.Operation, why error) error {
 	if fault.Is(why, fault.Unknown) {
 		return why
 	}
-	if err := s.Settlements.MayPay(ctx, op.Company, op.SettlementID); err != nil {
-		return err
+	why = refused(why)
+	if errors.Is(why, errUsed) || errors.Is(why, idempotency.ErrInFlight) {
+		return why
 	}
-	return refused(why)
+	used, err := s.used(ctx, op)
+	if err == nil && used {
+		err = errUsed
+	}
+	if err == nil {
+		err = s.Settlements.MayPay(ctx, op.Company, op.SettlementID)
+	}
+	if err == nil {
+		err = why
+	}
+	return err
+}
+
+// used reports whether the verify_id of a payout was used by an earlier payout. Whatever became of the PIN, the account
+// or the bank since, another reason would lead the company to a second payment. No unit has checked that a standby has the
+// earlier payout, so used proves it.
+func (s *Service) used(ctx context.Context, op operation.Operation) (bool, error) {
+	switch _, err := s.Operations.Find(ctx, op.Company, op.ID); {
+	case fault.Is(err, fault.Missing):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, s.Book.Prove(ctx, op.Company)
 }
 
 // stale is the age from which a name enquiry must be repeated before its payout.
@@ -246,10 +270,10 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 func (s *Service) previewed(ctx context.Context, o Order, p plan) (out Preview, why, err error) {
 	op := s.Operations.Start(p.operation)
 	if err := s.Settlements.MayPay(ctx, op.Company, op.SettlementID); err != nil {
-		return Preview{}, nil, err
+		return Preview{}, nil, s.unstarted(ctx, op, err)
 	}
 	if s.Payers.Named(op.Provider) == nil {
-		return Preview{}, nil, errBankAway
+		return Preview{}, nil, s.unstarted(ctx, op, errBankAway)
 	}
 	balance, err := s.Book.Balance(ctx, o.Company, settlement.LedgerAccount(op.SettlementID))
 	if err != nil {
@@ -262,8 +286,7 @@ func (s *Service) previewed(ctx context.Context, o Order, p plan) (out Preview, 
 // objection returns the first reason for which Send would refuse a payout, or nil. It checks in
 // Send's order: the verify_id, the externalReference, the PIN, the credentials, the limit counters, the balance.
 func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, balance money.Kobo) (why, err error) {
-	_, err = s.Operations.Find(ctx, o.Company, o.ID)
-	if !fault.Is(err, fault.Missing) {
+	if used, err := s.used(ctx, o); used || err != nil {
 		return errUsed, err
 	}
 	if taken, err := s.Operations.Referenced(ctx, o.Company, Kind, o.Labels.ExternalReference); taken || err != nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // each runs a test on both kinds of database, each time with a new company and a new bank.
@@ -202,6 +204,40 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 		_, err = w.send(id, 10*money.Naira) // the refused payouts left the verification unused
 		must(t, err)
 	})
+}
+
+// A verify_id that has paid is used, whatever became of the account, the bank or the PIN. Another answer, such as "Validate the account
+// again", would lead the company to a second payment.
+func TestAPaidVerificationIsUsedWhateverChangedSince(t *testing.T) {
+	for name, change := range map[string]func(w *world){
+		"renamed": func(w *world) { w.bank.name = "Chidi Eze" },
+		"refused": func(w *world) { w.bank.enquiry = provider.Rejected },
+		"silent":  func(w *world) { w.bank.enquiry = provider.Unknown },
+		"no bank": func(w *world) { w.Payers = provider.Only[provider.Payer]("other", w.bank) },
+		"inactive": func(w *world) {
+			_, err := w.settlements.SetStatus(w.t.Context(), me, w.company, w.account, settlement.Inactive, "")
+			must(w.t, err)
+		},
+		"PIN locked": func(w *world) {
+			for range 5 {
+				_ = w.companies.CheckPIN(w.t.Context(), w.company, "0000")
+			}
+		},
+		"PIN reset": func(w *world) { must(w.t, w.companies.SetPIN(w.t.Context(), me, w.company, secret.NewText("5678"))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				id := w.sent(10*money.Naira, operation.Success).Reference
+				w.forward(16 * time.Minute)
+				change(w)
+				_, err := w.send(id, 10*money.Naira)
+				w.refused(err, "Verification already used")
+				_, _, err = w.MayWait(t.Context(), payout.Order{Company: w.company, VerifyID: id, Amount: 10 * money.Naira})
+				w.refused(err, "Verification already used")
+				w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
+			})
+		})
+	}
 }
 
 // A repeated name enquiry has a separate timeout, so it does not shorten the transfer's timeout.

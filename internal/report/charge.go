@@ -54,7 +54,7 @@ func (m largest) isPayment(l provider.StatementLine) bool {
 // wholly returns the reference of a line if the whole of it is one of ours, and otherwise "". The session between banks is none.
 func wholly(l provider.StatementLine) string {
 	name := strings.ToLower(strings.TrimSpace(l.Reference))
-	if shape.FindString(name) != name || session.MatchString(name) {
+	if !slices.Contains(provider.References(name), name) || session.MatchString(name) {
 		return ""
 	}
 	return name

@@ -66,6 +66,8 @@ func Ask(text string) Question {
 	switch {
 	case utf8.RuneCountInString(text) < 4:
 		return Question{As: "a short text", Note: "Type four characters or more."}
+	case utf8.RuneCountInString(text) > 1000: // SQLite refuses a pattern of more than 50,000 bytes
+		return Question{As: "a long text", Note: "Nothing in Kobo has so many characters."}
 	case strings.HasPrefix(lower, "kobo_") || strings.HasPrefix(lower, "whsec_"):
 		return Question{As: "a secret", Note: "That is a secret. Kobo does not search for secrets. If somebody else has seen it, revoke it: the page of the company lists its keys by their ends, and rotates the secret of a webhook."}
 	case strings.Contains(text, "@"):

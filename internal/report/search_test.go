@@ -56,6 +56,8 @@ func TestTheShapeOfATextSaysWhatItIs(t *testing.T) {
 		"...f935e96eedd2":                            "the end of a reference",
 		"abc":                                        "a short text",
 		"   ":                                        "a short text",
+		strings.Repeat("é", 1000):                    "a reference or a name",
+		strings.Repeat("é", 1001):                    "a long text",
 		"order-17":                                   "a reference or a name",
 		"Okafor Emeka":                               "a reference or a name",
 	} {
@@ -126,6 +128,7 @@ func TestASearchFindsPeopleByWhatTheySay(t *testing.T) {
 			"ADA@example.com": {"customer c-ada"}, "ada@example.co": nil,
 			"okaf": {"customer c-ada", "customer c-bola", "customer c-okaf"}, "Okafor": {"customer c-ada", "customer c-bola"},
 			"okafor bola": {"customer c-bola"}, "bola okaf": {"customer c-bola"}, "afor": nil, "%%%%": nil, "____": nil,
+			strings.Repeat("_", 25_000): nil,
 		} {
 			if got := w.found(text); !slices.Equal(got, want) {
 				t.Errorf("%q: %v, not %v", text, got, want)

@@ -333,12 +333,16 @@ func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error)
 	return len(owners) > 0, err
 }
 
+// errElsewhere is the refusal of a bank account that belongs to another company. It has no message, so the company reads the sentence of
+// a bank that refuses without a reason. Otherwise it would learn who else has an account at the bank. Its cause is for the log.
+var errElsewhere = fault.New(fault.Refused, "").With(fault.Declined).Because(errForeign)
+
 // Enter writes an account number into the directory, before the number is shown to anyone. A
-// number belongs to its company permanently.
+// number belongs to its company permanently. If it belongs to another company, the fault is of the kind Refused.
 func (s *Service) Enter(ctx context.Context, company, accountNumber, bankCode string) error {
 	owner, err := s.enter(ctx, company, BankAccount{Number: accountNumber, BankCode: bankCode})
 	if err == nil && owner != company {
-		err = errForeign
+		err = errElsewhere
 	}
 	return err
 }

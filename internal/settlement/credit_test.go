@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -149,8 +150,10 @@ func TestADirectoryEntryWithoutARecipient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := h.Enter(t.Context(), h.company(), "8000000011", "090286"); err == nil {
-			t.Error("two companies have one account")
+		// The company must not read why, and the log does.
+		err := h.Enter(t.Context(), h.company(), "8000000011", "090286")
+		if !fault.Is(err, fault.Refused) || fault.Of(err).Message != "" || !strings.Contains(err.Error(), "belongs to another company") {
+			t.Errorf("two companies have one account: %v", err)
 		}
 		h.receives(h.inbound("s-1", "8000000011", 700))
 		h.suspended(700)
