@@ -165,16 +165,24 @@ const (
 // If the provider does not know the reference, there is an extra requery at the end of the grace
 // period. Otherwise the refund would wait for the scheduled requery at thirty minutes.
 //
-// It returns the zero time if the schedule ends before the next requery.
+// It returns the zero time if the schedule ends before the next requery. An operation that is older than steady has its
+// schedule on a clock that may have jumped, or was missed while no program was up. So the schedule does not end before
+// it has been followed for two hours of true time. If all of it was missed, its requeries lie unsentGap apart.
 func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time {
 	next := o.pollAt(o.Polls)
 	for n := o.Polls - 1; n >= 0 && next.After(now) && o.pollAt(n).After(now); n-- {
 		next = o.pollAt(n) // an extra requery does not replace a scheduled requery
 	}
+	last, resumed := o.CalledUntil.Add(tooOld), gap > 0 && o.resumed(now, steady)
 	switch {
-	case next.After(o.CalledUntil.Add(tooOld)):
+	case next.After(last) && resumed:
+		next = now.Add(time.Hour)
+	case next.After(last):
 		return time.Time{}
-	case o.Missing == 0:
+	case resumed && now.After(last):
+		next = now.Add(unsentGap)
+	}
+	if o.Missing == 0 {
 		return next
 	}
 	if end := o.graceEnd(steady); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
@@ -184,6 +192,11 @@ func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time 
 		return apart
 	}
 	return next
+}
+
+// resumed reports whether the operation is older than steady, and has been followed for less than two hours since.
+func (o Operation) resumed(now, steady time.Time) bool {
+	return steady.After(o.CreatedAt) && now.Before(steady.Add(ages[len(ages)-1]))
 }
 
 // pollAt returns the scheduled time of the requery that follows n requeries.
