@@ -21,7 +21,7 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 		return time.Time{}, err
 	}
 	now := m.Clock.Now()
-	if until := a.intent().CalledUntil; now.Before(until) {
+	if until := a.intent().CalledUntil; now.Before(until) && until.Sub(now) <= m.Window+time.Hour { // otherwise the clock was ahead at the request
 		return a.intent().search().Next(until), nil
 	}
 	err = m.Look(ctx, a)

@@ -190,3 +190,49 @@ func TestARequeryScheduleIsNotSpentAtOnce(t *testing.T) {
 		p.stands(o, operation.Success)
 	})
 }
+
+// An operation that began while the clock was ten days ahead, or was asked about then, is followed at once after the clock is right
+// again, and each hour until its own time has come. A queued operation waits for its call.
+func TestAnOperationOfAClockAheadIsFollowed(t *testing.T) {
+	const ahead = 10 * 24 * time.Hour
+	for name, c := range map[string]struct {
+		order func(p *plant) operation.Operation
+		asked bool
+	}{
+		"unknown":   {(*plant).unknown, true},
+		"no answer": {(*plant).begin, true},
+		"asked ahead": {func(p *plant) operation.Operation {
+			p.clock.Jump(-ahead)
+			o := p.unknown()
+			p.clock.Jump(ahead)
+			p.poll(o)
+			return o
+		}, true},
+		"queued": {func(p *plant) operation.Operation {
+			o := p.Queue(operation.Operation{Company: p.company, Kind: "test", Provider: "bank", SettlementID: 1, Amount: price, Fee: fee}, p.clock.Now().Add(24*time.Hour))
+			p.must(p.book.Commit(p.t.Context(), p.Unit(o, 1, "a test")))
+			return o
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				p.says(provider.Answer{Code: "09"})
+				p.clock.Jump(ahead)
+				o := c.order(p)
+				p.clock.Jump(-ahead)
+				began := p.asked
+				next := p.poll(o)
+				if wait := next.Sub(p.clock.Now()); (p.asked > began) != c.asked || (wait <= time.Hour) != c.asked {
+					t.Fatalf("asked %d times, and again in %s", p.asked-began, wait)
+				}
+				if !c.asked {
+					return
+				}
+				p.clock.Advance(next.Sub(p.clock.Now()))
+				p.says(confirmed)
+				p.poll(o)
+				p.stands(o, operation.Success)
+			})
+		})
+	}
+}

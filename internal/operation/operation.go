@@ -156,6 +156,8 @@ const (
 	// usualWindow is about the longest time between an operation's creation and CalledUntil, unless
 	// the operation was queued. A longer window only makes graceAge longer.
 	usualWindow = 30 * time.Second
+	// longestPause is longer than the pause between any two requeries on the schedule.
+	longestPause = 2 * time.Hour
 )
 
 // nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
@@ -172,6 +174,9 @@ func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time 
 	next := o.pollAt(o.Polls)
 	for n := o.Polls - 1; n >= 0 && next.After(now) && o.pollAt(n).After(now); n-- {
 		next = o.pollAt(n) // an extra requery does not replace a scheduled requery
+	}
+	if next.Sub(now) > longestPause {
+		next = now.Add(time.Hour) // the clock was ahead when the operation began
 	}
 	last, resumed := o.CalledUntil.Add(tooOld), gap > 0 && o.resumed(now, steady)
 	switch {
@@ -194,9 +199,15 @@ func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time 
 	return next
 }
 
+// ahead reports whether the next requery was planned while the clock was ahead. A queued operation waits for its call.
+func (o Operation) ahead(now time.Time) bool {
+	queued := o.Polls == 0 && o.Outcome == "" && o.CalledUntil.Sub(o.UpdatedAt) > usualWindow
+	return !queued && o.NextAt.Sub(now) > longestPause
+}
+
 // resumed reports whether the operation is older than steady, and has been followed for less than two hours since.
 func (o Operation) resumed(now, steady time.Time) bool {
-	return steady.After(o.CreatedAt) && now.Before(steady.Add(ages[len(ages)-1]))
+	return steady.After(o.CreatedAt) && now.Before(steady.Add(longestPause))
 }
 
 // pollAt returns the scheduled time of the requery that follows n requeries.

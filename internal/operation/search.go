@@ -13,6 +13,9 @@ type Search struct {
 // while the program was down count as one. The schedule is that of an operation, but it always has
 // a requery at the end of the grace period.
 func (s Search) Next(now time.Time) time.Time {
+	if s.Since.Sub(now) > longestPause {
+		return now.Add(time.Hour) // the clock was ahead at the request
+	}
 	for _, age := range append(ages[:4:4], append([]time.Duration{graceAge}, ages[4:]...)...) {
 		if at := s.Since.Add(age); at.After(now) {
 			return at
