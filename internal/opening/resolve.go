@@ -58,7 +58,7 @@ func (m *Machine) Look(ctx context.Context, a Attempt) error {
 		err = m.refuse(ctx, a, was, said, nil)
 	case said.Missing:
 		i := a.intent()
-		if i.Missing++; i.search().Gone(m.Clock.Now()) {
+		if i.Missing++; m.Cases.IsGone(i.search()) {
 			err = m.refuse(ctx, a, was, provider.Answer{Message: m.Gone}, nil)
 		} else {
 			err = m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })

@@ -27,6 +27,15 @@ func (s Search) Next(now time.Time) time.Time {
 	return now.Add(time.Hour)
 }
 
+// IsGone reports whether a request counts as not carried out now. The clock has run without a jump since some time, so the grace period
+// begins no earlier, except in a sandbox.
+func (s *Service) IsGone(r Search) bool {
+	if steady := s.steady.Since(); !s.Simulated && steady.After(r.Since) {
+		r.Since = steady
+	}
+	return r.Gone(s.clock.Now())
+}
+
 // Gone reports whether the request counts as not carried out at the time now.
 func (s Search) Gone(now time.Time) bool {
 	return s.Missing >= gracePolls && !now.Before(s.Since.Add(graceAge))
