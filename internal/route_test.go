@@ -19,6 +19,7 @@ var fanOut = map[string]string{
 	"ledger.LastEvents ledger_head": "the poll of long reads and of webhooks, over all companies that wait",
 	"ledger.Heads ledger_head":      "kobo verify and backups go from company to company",
 	"job.Providers job":             "the start of a program",
+	"job.planned job":               "as job.Providers, and once an hour",
 	"job.turnsInParts job":          "the worker's scan, as job.turns",
 
 	"operation.AttemptOwner operation_attempt": "a biller that tells of a purchase names only its reference",

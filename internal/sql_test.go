@@ -23,6 +23,7 @@ var overCompanies = map[string]string{
 	"operator.doneCounts":         "the state of proposals about several companies follows from their acts",
 	"settlement.AdjustmentsAfter": "operators list the adjustments of all companies",
 	"operator.auditSearches":      "operators read the lines of all companies",
+	"job.planned":                 "the search for jobs that a clock ahead has planned goes through all companies",
 	"job.queues":                  "the worker's scan: it reads which queues have work that is due, and takes nothing", "job.queuesInParts": "as job.queues, where tables are divided",
 
 	"operation.AttemptOwner": "a biller that tells of a purchase names only its reference",

@@ -380,7 +380,7 @@ func (a *App) begin(ctx context.Context, all []front) error {
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Requests.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Keyring.Plan(ctx), a.Evidence.Plan(ctx)); err != nil {
+	if err := a.planJobs(ctx); err != nil {
 		return err
 	}
 	if a.sandbox == nil {

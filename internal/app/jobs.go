@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
 	"time"
@@ -108,9 +109,18 @@ func (a *App) followCompanies(ctx context.Context) time.Duration {
 	return FollowPace
 }
 
-// restoreJobs creates jobs for open operations that have lost theirs. While API access is closed,
-// for example because the database is a restored copy, it reads all open operations. It returns the
-// pause until its next call: an hour, or a minute after an error.
+// planJobs adds the recurring jobs. It also brings jobs forward that a program planned while its clock was ahead.
+func (a *App) planJobs(ctx context.Context) error {
+	return errors.Join(
+		a.Inbox.Plan(ctx), a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Requests.Begin(ctx), a.Reports.Begin(ctx),
+		a.Keys.Begin(ctx), a.Keyring.Plan(ctx), a.Evidence.Plan(ctx),
+		job.Recover(ctx, a.DB, a.Clock.Now(), operation.ResolveJob, card.ResolveJob, customer.ResolveJob, corporate.ResolveJob, collection.ResolveJob),
+	)
+}
+
+// restoreJobs creates jobs for open operations that have lost theirs, and plans the recurring jobs again, in case the clock has
+// been ahead. While API access is closed, for example because the database is a restored copy, it reads all open operations. It
+// returns the pause until its next call: an hour, or a minute after an error.
 func (a *App) restoreJobs(ctx context.Context) time.Duration {
 	restore := a.Operations.RestoreLost
 	if a.closed.Load() {
@@ -118,7 +128,9 @@ func (a *App) restoreJobs(ctx context.Context) time.Duration {
 	}
 	err := restore(ctx)
 	a.warn(ctx, err, "the lost jobs of operations were not restored")
-	if err != nil {
+	unplanned := a.planJobs(ctx)
+	a.warn(ctx, unplanned, "the recurring jobs were not planned")
+	if err != nil || unplanned != nil {
 		return time.Minute
 	}
 	return time.Hour

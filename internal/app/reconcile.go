@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -220,14 +219,14 @@ func (a *App) warnOverdue(ctx context.Context) error {
 
 // planReconciliation adds a daily comparison job for each bank, unless that job exists.
 func (a *App) planReconciliation(ctx context.Context) error {
-	var jobs []db.Record
+	var jobs []job.Job
 	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
 		if err := a.Reports.AwaitReconciliation(ctx, name); err != nil {
 			return err
 		}
 		jobs = append(jobs, job.Job{
 			Company: settlement.House, Kind: reconcileJob, Subject: name, Provider: name, RunAt: a.Clock.Now().Add(reconcileEvery),
-		}.Record())
+		})
 	}
-	return a.DB.Insert(ctx, jobs...)
+	return job.Plan(ctx, a.DB, jobs...)
 }

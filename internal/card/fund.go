@@ -270,11 +270,12 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
 	}
 	known, err := s.Operations.Repeated(ctx, o)
-	if err != nil {
+	ahead, failed := s.Operations.BegunAhead(ctx, o)
+	if err != nil || failed != nil {
 		return provider.Answer{Code: "not_read", Message: "The funding's answers could not be read"}
 	}
 	f := funding(o, c)
-	f.Earlier = known || s.Operations.MayRepeat(o)
+	f.Earlier = known || ahead || s.Operations.MayRepeat(o)
 	return by.RequeryFunding(ctx, f)
 }
 

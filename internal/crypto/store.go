@@ -222,14 +222,14 @@ func (s *Service) TransactionsAfter(ctx context.Context, company string, f Trans
 }
 
 // takeCursor leases a custodian's cursor and returns it. The result mine is false if a different
-// program has the lease. A program that stops does not interrupt this, because without the reply to the COMMIT it could not give the lease back.
+// program has the lease. A lease that ends too late is over, because it began while a clock was ahead. A program that stops does not interrupt this, because without the reply to the COMMIT it could not give the lease back.
 func (s *Service) takeCursor(ctx context.Context, custody string, now, until time.Time) (cursor string, mine bool, err error) {
 	err = s.DB.Tx(context.WithoutCancel(ctx), func(q db.Querier) error {
 		n, err := q.Exec(ctx, `
 			INSERT INTO crypto_cursor (custody, cursor, reader, lease_until, updated_at) VALUES ($1, '', $2, $4, $3)
 			ON CONFLICT (custody) DO UPDATE SET reader = excluded.reader, lease_until = excluded.lease_until
-			WHERE crypto_cursor.lease_until <= $3 OR crypto_cursor.reader = $2`,
-			custody, s.reader, clock.Micros(now), clock.Micros(until))
+			WHERE crypto_cursor.lease_until <= $3 OR crypto_cursor.lease_until > $5 OR crypto_cursor.reader = $2`,
+			custody, s.reader, clock.Micros(now), clock.Micros(until), clock.Micros(until.Add(time.Minute)))
 		if mine = n == 1; err != nil || !mine {
 			return err
 		}

@@ -147,13 +147,14 @@ func (s *Service) sign(ctx context.Context, all []grown, onDemand bool) (made []
 }
 
 // mayDemand returns an error if a company gets no checkpoint on demand now. So requests can make neither
-// the deployment's tree nor a company's events grow without a bound.
+// the deployment's tree nor a company's events grow without a bound. A checkpoint of the future is one of a clock that was ahead, and
+// limits nothing.
 func (s *Service) mayDemand(ctx context.Context, q db.Querier, company string, now, last time.Time) error {
-	if wait := onDemandEvery - now.Sub(last); !last.IsZero() && wait > 0 {
+	if wait := onDemandEvery - now.Sub(last); !last.IsZero() && wait > 0 && !last.After(now) {
 		return fault.New(fault.Limited, "A checkpoint is made once a second. Repeat the request").After(wait)
 	}
 	at, err := nthLatest(ctx, q, company, s.perDay)
-	if err == nil && now.Sub(at) < 24*time.Hour {
+	if err == nil && now.Sub(at) < 24*time.Hour && !at.After(now) {
 		err = fault.New(fault.Limited, fmt.Sprintf("Your company had %d checkpoints in 24 hours. The next hourly one covers the row", s.perDay)).With(fault.QuotaReached).After(signEvery)
 	}
 	return err

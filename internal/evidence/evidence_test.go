@@ -353,6 +353,10 @@ func TestCheckpointsOnDemandHaveALimit(t *testing.T) {
 		o.clock.Advance(time.Second)
 		_, err = o.Receipt(t.Context(), "acme", "p3", nil)
 		must(t, err)
+		o.clock.Jump(-240 * time.Hour) // the clock was ahead
+		o.pay("acme", 1)
+		_, err = o.Receipt(t.Context(), "acme", "p4", nil)
+		must(t, err)
 	})
 }
 

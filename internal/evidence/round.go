@@ -28,7 +28,7 @@ const (
 
 // Plan adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Plan(ctx context.Context) error {
-	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: SignJob, RunAt: s.Clock.Now().Add(signEvery)}.Record())
+	return job.Plan(ctx, s.DB, job.Job{Company: inbox.House, Kind: SignJob, RunAt: s.Clock.Now().Add(signEvery)})
 }
 
 // Sign runs a SignJob: it compares the database with the second place, makes a checkpoint of each

@@ -28,7 +28,7 @@ const (
 
 // Begin adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Begin(ctx context.Context) error {
-	return s.db.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.clock.Now().Add(clearEvery)}.Record())
+	return job.Plan(ctx, s.db, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.clock.Now().Add(clearEvery)})
 }
 
 // Clear runs a ClearJob: it removes the bodies of stored responses after 13 months.

@@ -10,6 +10,7 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"math"
@@ -131,20 +132,24 @@ func (s *Service) Begin(ctx context.Context) error {
 		return err
 	}
 	now := s.Clock.Now()
-	rows := []db.Record{job.Job{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}.Record()}
+	var rows []db.Record
 	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // sorted, so that two programs cannot deadlock
-		work := job.Job{Company: House, Kind: PollJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)}
-		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now, since: now}), work.Record())
+		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now, since: now}))
 	}
-	if err := s.DB.Insert(ctx, rows...); err != nil {
+	if err := errors.Join(s.DB.Insert(ctx, rows...), s.Plan(ctx)); err != nil {
 		return err
 	}
-	for name := range s.Banks { // a program whose clock was ahead may have planned the next poll far in the future
-		if err := job.Hasten(ctx, s.DB, House, PollJob, name, now.Add(pollEvery)); err != nil {
-			return err
-		}
-	}
 	return s.startPolls(ctx)
+}
+
+// Plan adds the inbox's recurring jobs, as job.Plan does.
+func (s *Service) Plan(ctx context.Context) error {
+	now := s.Clock.Now()
+	jobs := []job.Job{{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}}
+	for _, name := range slices.Sorted(maps.Keys(s.Banks)) {
+		jobs = append(jobs, job.Job{Company: House, Kind: PollJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)})
+	}
+	return job.Plan(ctx, s.DB, jobs...)
 }
 
 // Drain waits until all received notifications are stored. No notification may arrive after Drain

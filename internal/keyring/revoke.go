@@ -49,7 +49,7 @@ func (s *Service) PlanRevocation(ctx context.Context, at time.Time) error {
 
 // Plan adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Plan(ctx context.Context) error {
-	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: RevokeJob, RunAt: s.Clock.Now().Add(revokeEvery)}.Record())
+	return job.Plan(ctx, s.DB, job.Job{Company: inbox.House, Kind: RevokeJob, RunAt: s.Clock.Now().Add(revokeEvery)})
 }
 
 // Revoke runs a RevokeJob. A week before the planned time, it tells each company what depends on an

@@ -275,3 +275,37 @@ func TestAPanicIsAnUnknownOutcome(t *testing.T) {
 		}
 	})
 }
+
+// After a jump of the clock a thing counts as not made after fifteen minutes of true time, and not at once.
+func TestAJumpOfTheClockEndsNoAttemptEarly(t *testing.T) {
+	for name, jump := range map[string]time.Duration{"an hour": time.Hour, "ten days": 240 * time.Hour, "ten days back": -240 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				a := w.attempt(func() (provider.Answer, error) { return provider.Answer{Code: provider.CodeTimeout}, nil })
+				if err := w.Open(t.Context(), a, opening.From{}, nil, nil); !errors.Is(err, errUnknown) {
+					t.Fatal(err)
+				}
+				w.open = a
+				look := func() (next time.Time) {
+					t.Helper()
+					next, err := w.Resolve(t.Context(), job.Job{Company: w.company, Subject: a.CustomerID})
+					w.must(err)
+					return next
+				}
+				w.clock.Jump(jump)
+				for range 5 {
+					if next := look(); next.Sub(w.clock.Now()) > 2*time.Hour {
+						t.Fatalf("the next look is at %s", next)
+					}
+					w.clock.Advance(30 * time.Second)
+				}
+				w.is(a, "PENDING")
+				if jump > 0 {
+					w.clock.Advance(15 * time.Minute)
+					look()
+					w.is(a, "FAILED")
+				}
+			})
+		})
+	}
+}

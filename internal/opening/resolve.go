@@ -21,7 +21,7 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 		return time.Time{}, err
 	}
 	now := m.Clock.Now()
-	if until := a.intent().CalledUntil; now.Before(until) {
+	if until := a.intent().CalledUntil; now.Before(until) && until.Sub(now) <= m.Window+time.Hour { // otherwise the clock was ahead at the request
 		return a.intent().search().Next(until), nil
 	}
 	err = m.Look(ctx, a)
@@ -59,7 +59,7 @@ func (m *Machine) Look(ctx context.Context, a Attempt) error {
 		err = m.refuse(ctx, a, was, said, nil)
 	case said.Missing:
 		i := a.intent()
-		if i.Missing++; i.search().Gone(m.Clock.Now()) {
+		if i.Missing++; m.Cases.IsGone(i.search()) {
 			err = m.refuse(ctx, a, was, provider.Answer{Message: m.Gone}, nil)
 		} else {
 			err = m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })

@@ -178,10 +178,16 @@ const AttemptJob = "operation.attempt"
 // reply without an outcome is followed by another question after an hour. AttemptCheck returns false if
 // it was the last one: after 72 hours of such replies, or a day after the refusal. If the last question was not sent,
 // nobody has asked, so AttemptCheck repeats it for a day more.
-func (a Attempt) AttemptCheck(said provider.Answer, now time.Time) (next time.Time, more bool) {
+//
+// Parameter due is the time for which this question was planned. If it was planned before the last one, but is so late that it would
+// be the last, because the clock has jumped or no program was up, there is one more.
+func (a Attempt) AttemptCheck(said provider.Answer, due, now time.Time) (next time.Time, more bool) {
 	last, hour := a.EndedAt.Add(LastRecheck), now.Add(time.Hour)
+	no := said.Outcome == provider.Rejected || said.Missing
 	switch {
-	case said.Outcome == provider.Rejected || said.Missing, now.Before(last) && hour.After(last):
+	case no && due.Before(last) && !now.Before(last):
+		return now.Add(LastRecheck - firstRecheck), true
+	case no, now.Before(last) && hour.After(last):
 		return last, now.Before(last)
 	case said.Code == provider.CodeNotSent && !now.Before(last.Add(tooOld)):
 		return now.Add(unsentRecheck), now.Before(last.Add(tooOld + unsentLimit))

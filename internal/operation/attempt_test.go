@@ -187,9 +187,15 @@ func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 		{unsent, 5 * day, 0},
 		{found, 5 * day, 0},
 	} {
-		next, more := a.AttemptCheck(c.said, ended.Add(c.at))
+		next, more := a.AttemptCheck(c.said, ended.Add(c.at), ended.Add(c.at))
 		if more != (c.next > 0) || more && !next.Equal(ended.Add(c.next)) {
 			t.Errorf("after %+v at %s: %s, %t; want %s", c.said, c.at, next.Sub(ended), more, c.next)
+		}
+	}
+	// The clock has jumped, or no program was up. The first question is not the last one for that.
+	for _, said := range []provider.Answer{refused, absent} {
+		if next, more := a.AttemptCheck(said, a.FirstCheck(), ended.Add(3*day)); !more || !next.Equal(ended.Add(4*day-time.Hour)) {
+			t.Errorf("after a late %+v: %s, %t", said, next, more)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // follow polls whenever the operation's next requery is due, until its outcome is known. It returns the
@@ -143,4 +144,95 @@ func TestAnAbsenceAfterAWeekIsRefunded(t *testing.T) {
 			t.Errorf("cases: %+v", cases)
 		}
 	})
+}
+
+// After days without a program, or a jump of the clock by days, the provider may refuse requeries for a while. The
+// schedule is then not spent within seconds: the operation is followed for two hours before a case asks operators.
+func TestARequeryScheduleIsNotSpentAtOnce(t *testing.T) {
+	for name, begin := range map[string]func(p *plant){
+		"without a program": func(p *plant) {
+			p.clock.Advance(80 * time.Hour)
+			p.Service = operation.NewService(p.db, p.book, p.clock, slog.New(slog.DiscardHandler), window)
+			p.Handle("test", p.kind)
+		},
+		"a jump": func(p *plant) { p.clock.Jump(80 * time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				p.says(provider.Answer{Code: "403"})
+				o := p.unknown()
+				begin(p)
+				began, next := p.clock.Now(), time.Time{}
+				for i := range 76 {
+					if next = p.poll(o); next.Sub(p.clock.Now()) < 25*time.Second || len(p.open()) != 0 {
+						t.Fatalf("after requery %d, %s after the start, the next one is due at %s, cases %+v", i+1, p.clock.Now().Sub(began), next, p.open())
+					}
+					p.clock.Advance(next.Sub(p.clock.Now()))
+				}
+				for next = p.poll(o); !next.IsZero(); next = p.poll(o) {
+					p.clock.Advance(next.Sub(p.clock.Now()))
+				}
+				if age := p.clock.Now().Sub(began); age < 2*time.Hour || age > 4*time.Hour || len(p.open()) != 1 {
+					t.Errorf("the requeries end after %s, cases %+v", age, p.open())
+				}
+			})
+		})
+	}
+	each(t, func(t *testing.T, p *plant) {
+		p.says(provider.Answer{Code: "403"})
+		o := p.unknown()
+		p.clock.Jump(80 * time.Hour)
+		for range 76 {
+			p.clock.Advance(p.poll(o).Sub(p.clock.Now()))
+		}
+		p.says(confirmed)
+		p.poll(o)
+		p.stands(o, operation.Success)
+	})
+}
+
+// An operation that began while the clock was ten days ahead, or was asked about then, is followed at once after the clock is right
+// again, and each hour until its own time has come. A queued operation waits for its call.
+func TestAnOperationOfAClockAheadIsFollowed(t *testing.T) {
+	const ahead = 10 * 24 * time.Hour
+	for name, c := range map[string]struct {
+		order func(p *plant) operation.Operation
+		asked bool
+	}{
+		"unknown":   {(*plant).unknown, true},
+		"no answer": {(*plant).begin, true},
+		"asked ahead": {func(p *plant) operation.Operation {
+			p.clock.Jump(-ahead)
+			o := p.unknown()
+			p.clock.Jump(ahead)
+			p.poll(o)
+			return o
+		}, true},
+		"queued": {func(p *plant) operation.Operation {
+			o := p.Queue(operation.Operation{Company: p.company, Kind: "test", Provider: "bank", SettlementID: 1, Amount: price, Fee: fee}, p.clock.Now().Add(24*time.Hour))
+			p.must(p.book.Commit(p.t.Context(), p.Unit(o, 1, "a test")))
+			return o
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				p.says(provider.Answer{Code: "09"})
+				p.clock.Jump(ahead)
+				o := c.order(p)
+				p.clock.Jump(-ahead)
+				began := p.asked
+				next := p.poll(o)
+				if wait := next.Sub(p.clock.Now()); (p.asked > began) != c.asked || (wait <= time.Hour) != c.asked {
+					t.Fatalf("asked %d times, and again in %s", p.asked-began, wait)
+				}
+				if !c.asked {
+					return
+				}
+				p.clock.Advance(next.Sub(p.clock.Now()))
+				p.says(confirmed)
+				p.poll(o)
+				p.stands(o, operation.Success)
+			})
+		})
+	}
 }

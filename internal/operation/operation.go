@@ -156,6 +156,8 @@ const (
 	// usualWindow is about the longest time between an operation's creation and CalledUntil, unless
 	// the operation was queued. A longer window only makes graceAge longer.
 	usualWindow = 30 * time.Second
+	// longestPause is longer than the pause between any two requeries on the schedule.
+	longestPause = 2 * time.Hour
 )
 
 // nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
@@ -165,16 +167,27 @@ const (
 // If the provider does not know the reference, there is an extra requery at the end of the grace
 // period. Otherwise the refund would wait for the scheduled requery at thirty minutes.
 //
-// It returns the zero time if the schedule ends before the next requery.
+// It returns the zero time if the schedule ends before the next requery. An operation that is older than steady has its
+// schedule on a clock that may have jumped, or was missed while no program was up. So the schedule does not end before
+// it has been followed for two hours of true time. If all of it was missed, its requeries lie unsentGap apart.
 func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time {
 	next := o.pollAt(o.Polls)
 	for n := o.Polls - 1; n >= 0 && next.After(now) && o.pollAt(n).After(now); n-- {
 		next = o.pollAt(n) // an extra requery does not replace a scheduled requery
 	}
+	if next.Sub(now) > longestPause {
+		next = now.Add(time.Hour) // the clock was ahead when the operation began
+	}
+	last, resumed := o.CalledUntil.Add(tooOld), gap > 0 && o.resumed(now, steady)
 	switch {
-	case next.After(o.CalledUntil.Add(tooOld)):
+	case next.After(last) && resumed:
+		next = now.Add(time.Hour)
+	case next.After(last):
 		return time.Time{}
-	case o.Missing == 0:
+	case resumed && now.After(last):
+		next = now.Add(unsentGap)
+	}
+	if o.Missing == 0 {
 		return next
 	}
 	if end := o.graceEnd(steady); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
@@ -184,6 +197,17 @@ func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time 
 		return apart
 	}
 	return next
+}
+
+// ahead reports whether the next requery was planned while the clock was ahead. A queued operation waits for its call.
+func (o Operation) ahead(now time.Time) bool {
+	queued := o.Polls == 0 && o.Outcome == "" && o.CalledUntil.Sub(o.UpdatedAt) > usualWindow
+	return !queued && o.NextAt.Sub(now) > longestPause
+}
+
+// resumed reports whether the operation is older than steady, and has been followed for less than two hours since.
+func (o Operation) resumed(now, steady time.Time) bool {
+	return steady.After(o.CreatedAt) && now.Before(steady.Add(longestPause))
 }
 
 // pollAt returns the scheduled time of the requery that follows n requeries.

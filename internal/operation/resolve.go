@@ -28,7 +28,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	switch {
 	case o.State != Pending || o.NextAt.IsZero():
 		return time.Time{}, nil
-	case now.Before(o.NextAt):
+	case now.Before(o.NextAt) && !o.ahead(now):
 		return o.NextAt, nil
 	}
 	return s.heard(ctx, o, s.requery(ctx, o))

@@ -31,6 +31,9 @@ func TestASearchKeepsThePublicClock(t *testing.T) {
 			t.Errorf("missing %d times after %v: want %v", c.missing, c.age, c.gone)
 		}
 	}
+	if next := at.Next(start.Add(-240 * time.Hour)); !next.Equal(start.Add(-239 * time.Hour)) {
+		t.Errorf("after a clock that was ahead, the next look is at %s", next)
+	}
 	if at.TooOld(start.Add(72*time.Hour)) || !at.TooOld(start.Add(73*time.Hour)) {
 		t.Error("a human looks after 72 hours")
 	}

@@ -153,6 +153,14 @@ func (s *Service) Repeated(ctx context.Context, o Operation) (bool, error) {
 	return n > 0, err
 }
 
+// BegunAhead reports whether an answer about the operation is older than the operation. The clock was ahead then when the operation
+// began, so the provider may have carried it out before CreatedAt.
+func (s *Service) BegunAhead(ctx context.Context, o Operation) (bool, error) {
+	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM operation_answer
+		WHERE company_id = $1 AND operation_id = $2 AND answered_at < $3`, o.Company, o.ID, clock.Micros(o.CreatedAt))
+	return n > 0, err
+}
+
 // FindCase returns the case with this ID, of any company, since operators work across companies.
 func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 	c, err := db.One(ctx, s.db, cases.Scan, `SELECT `+CaseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)

@@ -175,6 +175,13 @@ func checkDays(from, to time.Time, most int64) error {
 	return nil
 }
 
+// removeBankDaysAhead removes the days of a bank that were compared after an instant, by a clock that was ahead. They had not ended.
+func removeBankDaysAhead(ctx context.Context, q db.Querier, bank string, now time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM report_bank_day WHERE company_id = $1 AND provider = $2 AND compared_at > $3`,
+		settlement.House, bank, clock.Micros(now.Add(time.Minute)))
+	return err
+}
+
 func putBankDay(ctx context.Context, q db.Querier, d BankDay) error {
 	charges := 0
 	if d.Charges {

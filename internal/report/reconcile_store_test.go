@@ -160,3 +160,25 @@ func TestTheDebitOfARepeatedPaymentIsOlderThanThePayment(t *testing.T) {
 		}
 	})
 }
+
+// A program whose clock was days behind has written the newest entry but one. The older entries of the period are compared all the same.
+func TestAnEntryOfAClockBehindHidesNoOlderOne(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk, book, company, s := payer(t, d)
+		clk.Advance(240 * time.Hour)
+		behind := 5 * 24 * time.Hour
+		for _, jump := range []time.Duration{0, -behind, behind} {
+			clk.Jump(jump)
+			o := s.Start(operation.Operation{Company: company, Kind: "payout", IdempotencyKey: fmt.Sprint(jump), Provider: "bank", SettlementID: 1, Amount: 100 * money.Naira})
+			must(t, book.Commit(t.Context(), s.Unit(o, 0, "")))
+			_, err := s.Notified(t.Context(), company, o.ID, provider.Answer{Outcome: provider.Confirmed})
+			must(t, err)
+			clk.Advance(time.Hour)
+		}
+		r, err := report.New(d, clk).Reconcile(t.Context(), "bank", dated{}, clk.Now().Add(-72*time.Hour), clk.Now())
+		must(t, err)
+		if r.Payments != 2 || len(r.Breaks) != 2 {
+			t.Errorf("%d payments, %+v", r.Payments, r.Breaks)
+		}
+	})
+}

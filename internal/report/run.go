@@ -57,6 +57,9 @@ func (s *Service) Reconciled(ctx context.Context, r Reconciliation) error {
 		if err := insertRun(ctx, q, run); err != nil {
 			return err
 		}
+		if err := removeBankDaysAhead(ctx, q, run.Bank, run.At); err != nil {
+			return err
+		}
 		for _, d := range r.bankDays(run) {
 			if err := putBankDay(ctx, q, d); err != nil {
 				return err

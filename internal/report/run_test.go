@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -62,5 +63,44 @@ func TestComparisonsArePagedByCursor(t *testing.T) {
 		if page, err := reports.RunsAfter(t.Context(), "", "x", 10); !fault.Is(err, fault.Invalid) || page != nil {
 			t.Errorf("a wrong cursor: %d comparisons, %v", len(page), err)
 		}
+	})
+}
+
+// A comparison by a clock that was ahead says nothing about the days after the true time, so it does not count.
+func TestAComparisonInTheFutureDoesNotCount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		const ahead = 10 * 24 * time.Hour
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		reports := report.New(d, clk)
+		began := clk.Now()
+		last := func(bank string, want time.Time) {
+			t.Helper()
+			if got, err := reports.ComparedAt(t.Context(), bank); err != nil || !got.Equal(want) {
+				t.Errorf("%s was last compared at %s, %v; want %s", bank, got, err, want)
+			}
+		}
+		day := func(began time.Time) (days []report.BankDay) {
+			t.Helper()
+			r := report.Reconciliation{Bank: "main", From: began, To: clk.Now(), Days: []report.StatementDay{{Began: began}}}
+			must(t, reports.Reconciled(t.Context(), r))
+			days, err := reports.BankDays(t.Context(), "main", time.Date(2030, 1, 1, 0, 0, 0, 0, clock.Lagos), time.Date(2030, 1, 20, 0, 0, 0, 0, clock.Lagos))
+			must(t, err)
+			return days
+		}
+		day(time.Date(2030, 1, 1, 0, 0, 0, 0, clock.Lagos))
+		last("main", began)
+		clk.Jump(ahead)
+		must(t, reports.AwaitReconciliation(t.Context(), "spare"))
+		day(time.Date(2030, 1, 11, 0, 0, 0, 0, clock.Lagos))
+		clk.Jump(-ahead)
+		clk.Advance(time.Hour)
+		must(t, reports.NotReconciled(t.Context(), "main", errors.New("no answer")))
+		last("main", began)
+		last("spare", time.Unix(0, 0))
+		last("other", time.Time{})
+		if days := day(time.Date(2030, 1, 1, 0, 0, 0, 0, clock.Lagos)); len(days) != 1 {
+			t.Errorf("days: %+v", days)
+		}
+		last("main", began.Add(time.Hour))
 	})
 }

@@ -160,10 +160,17 @@ func (s *Service) AwaitReconciliation(ctx context.Context, bank string) error {
 }
 
 // ComparedAt returns when the statement of a bank was last compared, or since when it has to be. It is zero if nobody has asked for it.
+// A time in the future is that of a clock that was ahead. Then ComparedAt returns the time of the newest comparison before now that
+// succeeded, or 1970 if there is none.
 func (s *Service) ComparedAt(ctx context.Context, bank string) (time.Time, error) {
 	at, err := db.OrZero(db.One(ctx, s.db, db.Value[int64], `SELECT done_at FROM report_reconciliation WHERE company_id = $1 AND provider = $2`, settlement.House, bank))
 	if err != nil || at == 0 {
 		return time.Time{}, err
+	}
+	if now := s.clock.Now(); at > clock.Micros(now.Add(time.Minute)) {
+		at, err = db.OrZero(db.One(ctx, s.db, db.Value[int64], `SELECT created_at FROM report_run
+			WHERE company_id = $1 AND provider = $2 AND trouble = '' AND created_at <= $3 ORDER BY id DESC LIMIT 1`, settlement.House, bank, clock.Micros(now)))
+		return time.UnixMicro(at).UTC(), err
 	}
 	return clock.Time(at), nil
 }

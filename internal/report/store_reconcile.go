@@ -16,11 +16,11 @@ import (
 
 // Recent movements at a bank are read from the end of some ledger accounts: the account of each
 // company for the bank, and each company's clearing accounts. Every payment, credit and refund at
-// the bank has an entry in one of these accounts, and the entries are ordered by time. So the
+// the bank has an entry in one of these accounts, and the entries are roughly ordered by time. So the
 // ledger needs no database index by date.
 
-// movements is the number of entries that one SQL query reads.
-const movements = 5000
+// movements is the number of entries that one SQL query reads, and glance is that of the first query about an account.
+const movements, glance = 5000, 100
 
 // movedSince returns the record of all movements at a bank since an instant.
 func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) (b record, err error) {
@@ -101,25 +101,25 @@ func touchedSince(ctx context.Context, q db.Querier, company, account string, fr
 }
 
 // addReferences adds the references of an account's entries since an instant. Entries are ordered
-// by time. The first SQL query reads only the last entry, since the accounts of most companies have
-// no recent entry.
+// by time, except those of a program whose clock was behind. So it ends after a page without a recent entry.
+// The first SQL query reads only a few entries, since the accounts of most companies have no recent entry.
 func addReferences(ctx context.Context, q db.Querier, company, account string, last int64, from time.Time, touched map[string]bool) error {
 	type entry struct {
 		reference string
 		at        time.Time
 	}
-	for size := int64(1); last > 0; size = movements {
+	for size, recent := int64(glance), true; last > 0 && recent; size = movements {
 		entries, err := db.All(ctx, q, db.Fields[entry], `SELECT reference, created_at FROM ledger_entry
 			WHERE company_id = $1 AND account_id = $2 AND sequence <= $3 AND sequence > $4 ORDER BY sequence DESC`,
 			company, account, last, last-size)
 		if err != nil {
 			return err
 		}
+		recent = false
 		for _, e := range entries {
-			if e.at.Before(from) {
-				return nil
+			if !e.at.Before(from) {
+				recent, touched[e.reference] = true, true
 			}
-			touched[e.reference] = true
 		}
 		last -= size
 	}

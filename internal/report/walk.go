@@ -52,10 +52,10 @@ type walk struct {
 
 // Begin adds the recurring jobs to the job list, unless the list contains them already.
 func (s *Service) Begin(ctx context.Context) error {
-	return s.db.Insert(ctx,
-		job.Job{Company: inbox.House, Kind: WalkJob, RunAt: s.clock.Now().Add(walkIdle)}.Record(),
-		job.Job{Company: inbox.House, Kind: HoursJob, RunAt: s.clock.Now().Add(hoursIdle)}.Record(),
-		job.Job{Company: inbox.House, Kind: RevenueJob, RunAt: s.clock.Now().Add(revenueIdle)}.Record())
+	return job.Plan(ctx, s.db,
+		job.Job{Company: inbox.House, Kind: WalkJob, RunAt: s.clock.Now().Add(walkIdle)},
+		job.Job{Company: inbox.House, Kind: HoursJob, RunAt: s.clock.Now().Add(hoursIdle)},
+		job.Job{Company: inbox.House, Kind: RevenueJob, RunAt: s.clock.Now().Add(revenueIdle)})
 }
 
 // Walk runs a WalkJob: for about a second, it checks what is new in the ledgers, and continues the walks

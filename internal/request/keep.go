@@ -25,7 +25,7 @@ const (
 
 // Begin enqueues the first ClearJob, unless there is one.
 func (s *Service) Begin(ctx context.Context) error {
-	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)}.Record())
+	return job.Plan(ctx, s.DB, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)})
 }
 
 // Clear runs a ClearJob: it deletes the entries that are older than Keep, and of each company those

@@ -128,7 +128,7 @@ func (s *Shop) CheckAttempt(ctx context.Context, j job.Job) (next time.Time, err
 	if a.Found && a.Outcome != provider.Rejected || a.Outcome == provider.Confirmed {
 		return time.Time{}, s.Operations.Late(ctx, t, a)
 	}
-	next, more := t.AttemptCheck(a, s.Clock.Now())
+	next, more := t.AttemptCheck(a, j.RunAt, s.Clock.Now())
 	switch {
 	case more:
 		return next, nil

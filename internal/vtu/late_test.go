@@ -240,7 +240,7 @@ func (s *street) ages(o operation.Operation, hours int, at func(hour int)) {
 			if s.must(err); len(due) == 0 {
 				break
 			}
-			next, err := s.CheckAttempt(s.t.Context(), job.Job{Company: o.Company, Kind: operation.AttemptJob, Subject: due[0]})
+			next, err := s.CheckAttempt(s.t.Context(), job.Job{Company: o.Company, Kind: operation.AttemptJob, Subject: due[0], RunAt: s.clock.Now()})
 			s.must(err)
 			if next.IsZero() {
 				_, err = s.db.Exec(s.t.Context(), `DELETE FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3`, o.Company, operation.AttemptJob, due[0])

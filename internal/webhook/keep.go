@@ -25,7 +25,7 @@ type endpointKey struct{ company, id string }
 
 // Begin adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Begin(ctx context.Context) error {
-	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)}.Record())
+	return job.Plan(ctx, s.DB, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)})
 }
 
 // Clear runs a ClearJob: it deletes finished deliveries that have not changed for Config.Keep. It

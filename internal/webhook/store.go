@@ -190,9 +190,14 @@ func (s *Service) sendWaiting(ctx context.Context, e Endpoint, now time.Time) er
 }
 
 // recoverRetries makes queues due that have retries but no due time. A program leaves such a
-// queue if it dies between two writes, for example in Resend.
+// queue if it dies between two writes, for example in Resend. It also ends leases that last too long, because they began while a
+// clock was ahead.
 func (s *Service) recoverRetries(ctx context.Context, now time.Time) error {
-	_, err := s.DB.Exec(ctx, `UPDATE webhook_lane SET due_at = $1 WHERE kind = 'retries' AND due_at = 0 AND lease_until <= $1
+	_, err := s.DB.Exec(ctx, `UPDATE webhook_lane SET lease_until = 0 WHERE lease_until > $1`, clock.Micros(now.Add(lease+time.Minute)))
+	if err != nil {
+		return err
+	}
+	_, err = s.DB.Exec(ctx, `UPDATE webhook_lane SET due_at = $1 WHERE kind = 'retries' AND due_at = 0 AND lease_until <= $1
 		AND EXISTS (SELECT 1 FROM webhook_delivery AS d WHERE d.company_id = webhook_lane.company_id
 			AND d.endpoint_id = webhook_lane.endpoint_id AND d.state = 'PENDING')`, clock.Micros(now))
 	return err

@@ -133,6 +133,8 @@ func (p *Plug) mayBe(t transfer, f provider.CardFunding) bool {
 const (
 	// slack is the assumed maximum by which Sudo's clock is behind ours.
 	slack = time.Hour
+	// reach is how far back a funding is looked for at least. Our clock may have been ahead when the funding was recorded.
+	reach = 25 * time.Hour
 	// mostPages limits the scan of a long list, and mostOfAll the scan of a whole list. A scan that reaches the limit is not
 	// complete.
 	mostPages, mostOfAll = 50, 500
@@ -145,10 +147,14 @@ const credit = "credit"
 const notListed = "not_listed"
 
 // scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
-// time before the funding was recorded. If the request may be older, and is not there, has failed there or came back, scan reads
-// the whole list.
+// time before the funding was recorded, and at least as far as reach. If the request may be older, and is not there, has failed
+// there or came back, scan reads the whole list.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
-	a := p.scanSince(ctx, f, f.Since.Add(-slack))
+	since := f.Since.Add(-slack)
+	if far := p.clock.Now().Add(-reach); far.Before(since) {
+		since = far
+	}
+	a := p.scanSince(ctx, f, since)
 	if f.Earlier && (a.Code == notListed || a.Outcome == provider.Rejected) {
 		return p.scanSince(ctx, f, time.Time{})
 	}

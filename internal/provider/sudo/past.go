@@ -9,7 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// settledFor is the age at which a line of the list counts as final: it changes no more, and no line is added behind it.
+// settledFor is the age at which a line of the list counts as final: it changes no more, and no line is added behind it. The age is
+// the time between the line and the newest one, because our clock may be ahead.
 const settledFor = 24 * time.Hour
 
 // past is what reads of the whole list have shown of its final lines. After a restore, each question about a card funding that is not
@@ -39,10 +40,14 @@ func (k *past) keep(lines []transfer, before time.Time) {
 // returns whether the list was read without a gap.
 func (p *Plug) wholeList(ctx context.Context, see func(transfer) (until time.Time)) (complete bool, why *provider.Error) {
 	kept, before := p.past.get()
-	settled, isWhole := p.clock.Now().Add(-settledFor), true
+	settled, isWhole, first := p.clock.Now().Add(-settledFor), true, true
 	var final []transfer
 	complete, sorted, why := p.read(ctx, before, mostOfAll, func(t transfer) (until time.Time) {
 		at := provider.Instant(t.CreatedAt)
+		if age := at.Add(-settledFor); first && age.Before(settled) {
+			settled = age
+		}
+		first = false
 		if !at.IsZero() && at.Before(before) {
 			return until // it is kept
 		}

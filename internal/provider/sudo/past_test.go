@@ -20,7 +20,7 @@ func TestOldLinesOfTheWholeListAreReadOnce(t *testing.T) {
 		_, p := serve(t, func(c *Config) { c.CompleteList = true },
 			fresh, fresh, old, paid, listed(), // for the first funding: what is newer than it, and the whole list
 			fresh, fresh, old, `500 {}`) // for the second one, whose debit is on the page before
-		p.clock = clock.At(time.Date(2030, 3, 1, 18, 0, 0, 0, time.UTC))
+		p.clock = clock.At(time.Date(2030, 3, 2, 2, 0, 0, 0, time.UTC))
 		f := funding()
 		f.Earlier, f.Since, f.Reference = true, time.Date(2030, 3, 1, 12, 0, 0, 0, time.UTC), "another"
 		if a := p.RequeryFunding(t.Context(), f); !a.Missing {
@@ -34,6 +34,17 @@ func TestOldLinesOfTheWholeListAreReadOnce(t *testing.T) {
 		if kept, before := p.past.get(); status != "Pending" && (len(kept) == 0 || !kept[len(kept)-1].names(reference) || before.IsZero()) {
 			t.Errorf("%s: %d lines are kept before %s", status, len(kept), before)
 		}
+	}
+	// While our clock is ahead, a line of a moment ago is not final.
+	_, p := serve(t, func(c *Config) { c.CompleteList = true }, listed(strings.Replace(line("Debit", "narration", "x", "1", "Completed"), "t1", "x", 1)))
+	p.clock = clock.At(time.Date(2030, 1, 9, 0, 0, 0, 0, time.UTC))
+	f := funding()
+	f.Earlier = true
+	if a := p.RequeryFunding(t.Context(), f); !a.Missing {
+		t.Errorf("a clock that is ahead: %+v", a)
+	}
+	if kept, before := p.past.get(); len(kept) != 0 || before.After(time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("%d lines are kept before %s", len(kept), before)
 	}
 	var k past
 	k.keep(make([]transfer, 1), time.Unix(2, 0))

@@ -63,7 +63,7 @@ func serve(t *testing.T, change func(*Config), answers ...string) (*recorded, *P
 	if change != nil {
 		change(&cfg)
 	}
-	p, err := New(cfg, clock.System{})
+	p, err := New(cfg, clock.At(time.Date(2030, 1, 3, 1, 0, 0, 0, time.UTC)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,6 +215,15 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), funding()); !a.Missing || !strings.Contains(s.path, "page=2&") {
 		t.Errorf("%+v after %s", a, s.path)
 	}
+	// The clock was three hours ahead when the funding was recorded.
+	f := funding()
+	f.Since = time.Date(2030, 1, 3, 3, 0, 0, 0, time.UTC)
+	paid := strings.Replace(page("2030-01-03T00:00:00.000Z"), `"_id":"x"`, `"_id":"f0","type":"Debit","amount":5000,"paymentReference":"`+f.Reference+`"`, 1)
+	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T01:40:00.000Z"), paid, page("2030-01-02T00:00:00.000Z"), page("2030-01-01T00:00:00.000Z"), `500 {}`)
+	p.clock = clock.At(f.Since.Add(20 * time.Minute))
+	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f0" {
+		t.Errorf("a funding of a clock that was ahead: %+v", a)
+	}
 	// If the list never ends, the plug stops reading. The list is then incomplete, so the plug does
 	// not report the funding as missing.
 	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
@@ -222,14 +231,14 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 		t.Error("an endless list was taken for a complete one")
 	}
 	// A request that may be older is looked for on the whole list, but not without end. Behind its debit the list is not read.
-	f := funding()
+	f = funding()
 	f.Earlier = true
 	older := []string{page("2030-01-03T00:00:00.000Z"), page("2030-01-01T00:00:00.000Z")}
 	s, p = serve(t, func(c *Config) { c.CompleteList = true }, older...)
 	if a := p.RequeryFunding(t.Context(), f); a.Missing || !strings.Contains(s.path, "page=499&") {
 		t.Errorf("%+v after %s", a, s.path)
 	}
-	paid := strings.Replace(page("2029-12-01T00:00:00.000Z"), `"_id":"x"`, `"_id":"f1","type":"Debit","amount":5000,"paymentReference":"`+f.Reference+`"`, 1)
+	paid = strings.Replace(page("2029-12-01T00:00:00.000Z"), `"_id":"x"`, `"_id":"f1","type":"Debit","amount":5000,"paymentReference":"`+f.Reference+`"`, 1)
 	s, p = serve(t, func(c *Config) { c.CompleteList = true }, append(older, older[0], older[1], paid, page("2029-11-30T00:00:00.000Z"), `500 {}`)...)
 	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f1" {
 		t.Errorf("an older request: %+v after %s", a, s.path)
