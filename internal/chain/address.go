@@ -109,3 +109,33 @@ func (n Network) Fold(address string) string {
 	}
 	return address
 }
+
+// FoldHash returns the hash of a transaction in the form for comparisons: small letters, on Ethereum with 0x before them and
+// on the other networks without. A text that is no hexadecimal number stays as it is.
+func (n Network) FoldHash(hash string) string {
+	small, isHash := bareHash(hash)
+	switch {
+	case !isHash:
+		return hash
+	case n.Kind == EVM:
+		return "0x" + small
+	}
+	return small
+}
+
+// Hashes returns the usual spellings of a transaction's hash: in small and in capital letters, with and without 0x, and as
+// it is.
+func Hashes(hash string) []string {
+	small, isHash := bareHash(hash)
+	if !isHash {
+		return []string{hash}
+	}
+	capital := strings.ToUpper(small)
+	return []string{"0x" + small, small, "0x" + capital, "0X" + capital, capital, hash}
+}
+
+// bareHash returns a hexadecimal number in small letters without 0x.
+func bareHash(hash string) (small string, isHash bool) {
+	small = strings.TrimPrefix(strings.ToLower(hash), "0x")
+	return small, small != "" && strings.Trim(small, "0123456789abcdef") == ""
+}

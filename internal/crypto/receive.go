@@ -43,14 +43,23 @@ func (s *Service) Receive(ctx context.Context, custody string, header http.Heade
 
 // seen returns a text that identifies a movement. The text does not depend on the custodian or the
 // block, so all reports of a movement have the same text.
-func seen(n chain.Network, m provider.Movement) string {
+func seen(n chain.Network, m provider.Movement, hash string) string {
 	way := "in"
 	if m.Out {
 		way = "out"
 	}
 	return strings.Join([]string{
-		n.ID, m.Hash, n.Fold(m.Address), way, n.Fold(m.Contract), m.Units.String(), fmt.Sprint(m.Ordinal),
+		n.ID, hash, n.Fold(m.Address), way, n.Fold(m.Contract), m.Units.String(), fmt.Sprint(m.Ordinal),
 	}, " ")
+}
+
+// everSeen returns the texts that may identify a movement in the database. A row has the hash as the custodian of that
+// time spelled it.
+func everSeen(n chain.Network, m provider.Movement) (all []string) {
+	for _, hash := range chain.Hashes(m.Hash) {
+		all = append(all, seen(n, m, hash))
+	}
+	return all
 }
 
 // races is how often take tries to record a movement before it gives up. A try fails if a
@@ -82,8 +91,8 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 	}
 	t := Transaction{
 		Company: company, Type: Deposit, NetworkID: n.ID, Asset: asset.Symbol, Contract: asset.Contract, Decimals: asset.Decimals,
-		Units: m.Units, units: m.Units.String(), Address: m.Address, Counter: m.Counter, Hash: m.Hash, Block: m.Block,
-		blockHash: m.BlockHash, Raw: m.Raw, seen: seen(n, m), attempt: 1, custody: custody,
+		Units: m.Units, units: m.Units.String(), Address: m.Address, Counter: m.Counter, Hash: n.FoldHash(m.Hash), Block: m.Block,
+		blockHash: m.BlockHash, Raw: m.Raw, seen: seen(n, m, n.FoldHash(m.Hash)), attempt: 1, custody: custody,
 	}
 	if m.Out {
 		t.Type = Withdrawal
@@ -93,7 +102,9 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 			return err
 		}
 		var earlier Transaction
-		earlier, err = s.findSeen(ctx, company, t.seen)
+		if earlier, err = s.findSeen(ctx, company, everSeen(n, m)...); err == nil {
+			t.seen = earlier.seen
+		}
 		switch {
 		case errors.Is(err, db.ErrNone):
 			err = s.first(ctx, t)
