@@ -5,15 +5,33 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Inclusion asks Tatum for the transaction and for the chain's last block. Tatum does not return a
-// transaction that waits for a block.
+// named are the fields in which Tatum's replies name a transaction: txID on Tron, hash on Bitcoin, transactionHash and hash
+// on Ethereum. The field txid is Bitcoin's own.
+type named struct {
+	Hash            provider.Text `json:"hash"`
+	TransactionHash provider.Text `json:"transactionHash"`
+	TxID            provider.Text `json:"txID"` // txid too, since the letters' case does not count
+}
+
+// is reports whether a reply names the transaction with this hash.
+func (t named) is(n chain.Network, hash string) bool {
+	return slices.ContainsFunc([]provider.Text{t.Hash, t.TransactionHash, t.TxID}, func(name provider.Text) bool {
+		return name != "" && n.FoldHash(string(name)) == n.FoldHash(hash)
+	})
+}
+
+// Inclusion asks Tatum for the transaction and for the chain's last block. A transaction waits for its block only if the reply
+// names it. Otherwise the reply is unreadable: a reply without anything must not hold back a transaction that has left
+// the chain.
 func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (provider.Inclusion, error) {
 	var tx struct {
+		named
 		BlockNumber *int64 `json:"blockNumber"`
 		BlockHash   string `json:"blockHash"`
 		Status      *bool  `json:"status"`
@@ -34,6 +52,8 @@ func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (pro
 	at := provider.Inclusion{Head: head}
 	switch {
 	case err != nil:
+	case (tx.BlockNumber == nil || *tx.BlockNumber <= 0) && !tx.is(n, hash):
+		return provider.Inclusion{}, &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "the answer names neither a block nor the transaction"}
 	case tx.BlockNumber == nil || *tx.BlockNumber <= 0:
 		at.Waiting = true
 	default:

@@ -368,13 +368,22 @@ func TestTheStateOfATransaction(t *testing.T) {
 		{"ethereum-mainnet", ``, provider.Inclusion{Head: 120}, 0},
 		{"tron-mainnet", `{"blockNumber":119,"ret":[{"contractRet":"SUCCESS"}]}`, provider.Inclusion{Found: true, Block: 119, Head: 120}, 2},
 		{"tron-mainnet", `{"blockNumber":119,"ret":[{"contractRet":"REVERT"}]}`, provider.Inclusion{Found: true, Reverted: true, Block: 119, Head: 120}, 2},
-		{"bitcoin-mainnet", `{"blockNumber":null}`, provider.Inclusion{Waiting: true, Head: 120}, 0},
+		{"bitcoin-mainnet", `{"hash":"1","blockNumber":null}`, provider.Inclusion{Waiting: true, Head: 120}, 0},
+		{"bitcoin-mainnet", `{"txid":"1","hash":"2","blockNumber":-1}`, provider.Inclusion{Waiting: true, Head: 120}, 0},
+		{"ethereum-mainnet", `{"transactionHash":"0X1"}`, provider.Inclusion{Waiting: true, Head: 120}, 0},
+		{"tron-mainnet", `{"txID":"1"}`, provider.Inclusion{Waiting: true, Head: 120}, 0},
 		{"bitcoin-mainnet", `{"blockNumber":121}`, provider.Inclusion{Found: true, Block: 121, Head: 120}, 0},
 	} {
 		tx = c.tx
 		got, err := p.Inclusion(t.Context(), network(c.network), "0x1")
 		if err != nil || got != c.want || got.Depth() != c.depth {
 			t.Errorf("%s %s: %+v %v, depth %d", c.network, c.tx, got, err, got.Depth())
+		}
+	}
+	for _, said := range []string{`{}`, `{"blockNumber":null}`, `{"hash":"2"}`, `{"hash":""}`, `{"blockNumber":0,"status":false}`} {
+		tx = said
+		if at, err := p.Inclusion(t.Context(), network("bitcoin-mainnet"), "0x1"); err == nil {
+			t.Errorf("a reply that names no transaction: %s: %+v", said, at)
 		}
 	}
 	for _, said := range []string{`<html>not found</html>`, ``, `{}`, `{"statusCode":404,"message":"Cannot GET /v3/ethereum/transaction/0x1"}`} {
