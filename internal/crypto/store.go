@@ -181,13 +181,15 @@ func (s *Service) fromBlock(ctx context.Context, networkID string, number int64)
 		transactionsWhere+`network_id = $1 AND block_number >= $2 AND block_hash <> '' AND state <> 'failed'`, networkID, number)
 }
 
-// filtered is the SQL condition for a TransactionFilter. It ignores an argument that is "" or 0.
+// filtered is the SQL condition for a TransactionFilter. It ignores an argument that is "" or 0. A hash is looked for as it is and
+// in small letters, with and without 0x.
 const filtered = `company_id = $1 AND (kind = $2 OR $2 = '') AND (state = $3 OR $3 = '') AND (network_id = $4 OR $4 = '')
-		AND (asset = $5 OR $5 = '') AND (tx_hash = $6 OR $6 = '') AND (address = $7 OR $7 = '')
+		AND (asset = $5 OR $5 = '') AND (tx_hash IN ($6, $10, $11) OR $6 = '') AND (address = $7 OR $7 = '')
 		AND (created_at >= $8 OR $8 = 0) AND (created_at < $9 OR $9 = 0) `
 
 func (f TransactionFilter) args(company string) []any {
-	return []any{company, f.Type, f.Status, f.NetworkID, f.Asset, f.Hash, f.Address, clock.Micros(f.From), clock.Micros(f.To)}
+	with, without := chain.Network{Kind: chain.EVM}.FoldHash(f.Hash), chain.Network{Kind: chain.Tron}.FoldHash(f.Hash)
+	return []any{company, f.Type, f.Status, f.NetworkID, f.Asset, f.Hash, f.Address, clock.Micros(f.From), clock.Micros(f.To), with, without}
 }
 
 // Transactions returns a page of the company's transactions, newest first, and the total count.
@@ -204,7 +206,7 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 		return list, int(last), err
 	}
 	list, total, err := db.Page(ctx, s.DB, company, scanTransaction, `SELECT count(*) FROM crypto_transaction WHERE `+filtered,
-		transactionsWhere+filtered+`ORDER BY id DESC LIMIT $10 OFFSET $11`, limit, offset, f.args(company)...)
+		transactionsWhere+filtered+`ORDER BY id DESC LIMIT $12 OFFSET $13`, limit, offset, f.args(company)...)
 	return list, int(total), err
 }
 
@@ -218,7 +220,7 @@ func (s *Service) TransactionsAfter(ctx context.Context, company string, f Trans
 	if err != nil {
 		return nil, err
 	}
-	return db.All(ctx, s.DB, scanTransaction, transactionsWhere+filtered+`AND id < $10 ORDER BY id DESC LIMIT $11`, append(f.args(company), at.At, limit)...)
+	return db.All(ctx, s.DB, scanTransaction, transactionsWhere+filtered+`AND id < $12 ORDER BY id DESC LIMIT $13`, append(f.args(company), at.At, limit)...)
 }
 
 // takeCursor leases a custodian's cursor and returns it. The result mine is false if a different

@@ -331,7 +331,7 @@ func TestHistoryIsFiltered(t *testing.T) {
 			{crypto.TransactionFilter{Type: "withdrawal"}, 0},
 			{crypto.TransactionFilter{NetworkID: tron}, 1},
 			{crypto.TransactionFilter{Asset: "TRX"}, 1},
-			{crypto.TransactionFilter{Hash: "0x2"}, 2},
+			{crypto.TransactionFilter{Hash: "0X2"}, 2}, // of Tron, it is stored without 0x
 			{crypto.TransactionFilter{Hash: "0x2", Address: other.Address}, 1},
 			{crypto.TransactionFilter{From: zero.Add(time.Minute)}, 3},
 			{crypto.TransactionFilter{To: zero.Add(time.Minute)}, 1},
