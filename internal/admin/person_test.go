@@ -26,7 +26,7 @@ func TestAnInvitationNeedsTwoOperators(t *testing.T) {
 		if shown := acts[0].(map[string]any)["body"].(map[string]any)["linkDigest"]; shown != digest[:8]+"…" {
 			t.Errorf("the proposal shows %v", shown)
 		}
-		if _, err := d.people.UseLink(t.Context(), "", token.Reveal(), ""); !fault.Is(err, fault.Unauthenticated) {
+		if _, _, err := d.people.UseLink(t.Context(), "", token.Reveal(), "", ""); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("the link before the approval: %v", err)
 		}
 		d.no(d.ada, "POST", p+"/approve", "", 400, "")
@@ -35,11 +35,11 @@ func TestAnInvitationNeedsTwoOperators(t *testing.T) {
 			t.Fatalf("the code is %q", code)
 		}
 		for _, wrong := range []string{"", strings.ToLower(code), "AAAAAAAAAAAA"} {
-			if _, err := d.people.UseLink(t.Context(), "", token.Reveal(), wrong); !fault.Is(err, fault.Unauthenticated) {
+			if _, _, err := d.people.UseLink(t.Context(), "", token.Reveal(), wrong, ""); !fault.Is(err, fault.Unauthenticated) {
 				t.Errorf("the link with the code %q: %v", wrong, err)
 			}
 		}
-		grace, err := d.people.UseLink(t.Context(), "", token.Reveal(), code)
+		grace, _, err := d.people.UseLink(t.Context(), "", token.Reveal(), code, "")
 		if err != nil || grace.Name != "grace" || grace.Role != "finance" {
 			t.Fatalf("the link with the code: %+v, %v", grace, err)
 		}
@@ -123,7 +123,7 @@ func TestOperatorsManageACompanysPeople(t *testing.T) {
 		invite := func(name, role string) string {
 			token, digest := person.NewLink()
 			i := approve(d.propose(d.ada, company+"/people", `{"name":"`+name+`","role":"`+role+`","linkDigest":"`+digest+`"}`))
-			p, err := d.people.UseLink(t.Context(), reference, token.Reveal(), i["code"].(string))
+			p, _, err := d.people.UseLink(t.Context(), reference, token.Reveal(), i["code"].(string), "")
 			if err != nil || p.ID != i["personId"] || p.Role != role {
 				t.Fatalf("%s: %+v, %v", name, p, err)
 			}

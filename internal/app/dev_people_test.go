@@ -51,7 +51,7 @@ func TestTheDevelopmentCompanyHasThreePeople(t *testing.T) {
 			t.Fatalf("no link for the role %s", role)
 		}
 		token, isLink := strings.CutPrefix(*link, begin)
-		if p, err := a.People.UseLink(t.Context(), c.Reference, token, ""); !isLink || err != nil || p.Role != role {
+		if p, _, err := a.People.UseLink(t.Context(), c.Reference, token, "", ""); !isLink || err != nil || p.Role != role {
 			t.Errorf("%s: %+v, %v", *link, p, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestTheDevelopmentCompanyHasThreePeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := strings.TrimPrefix(*c.SecondAppURL, begin)
-	if p, err := a.People.UseLink(t.Context(), c.Reference, token, ""); err != nil || p.Role != person.Viewer {
+	if p, _, err := a.People.UseLink(t.Context(), c.Reference, token, "", ""); err != nil || p.Role != person.Viewer {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

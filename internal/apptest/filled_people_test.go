@@ -26,7 +26,7 @@ func people(t *testing.T, p *apptest.Program) {
 	link, digest := person.NewLink()
 	invited, err := p.App.People.InvitePerson(ctx, operator.Local("fixture"), p.Reference, "ada", person.Owner, digest)
 	must(err)
-	ada, err := p.App.People.UseLink(ctx, p.Reference, link.Reveal(), invited.Code.Reveal())
+	ada, _, err := p.App.People.UseLink(ctx, p.Reference, link.Reveal(), invited.Code.Reveal(), "")
 	must(err)
 	codes, err := p.App.People.NewCode(ada, "")
 	must(err)

@@ -2,6 +2,8 @@ package console
 
 import (
 	"errors"
+	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -21,9 +23,10 @@ type forms struct {
 
 // answer is what came of a form. It is complete when done is closed.
 type answer struct {
-	done chan struct{}
-	to   string
-	err  error
+	done    chan struct{}
+	to      string
+	cookies []string // such as that of a session, so that a person whose answer was lost is signed in all the same
+	err     error
 }
 
 // maxForms is the number of forms that a program remembers.
@@ -36,16 +39,20 @@ func newForm() string { return id.New() }
 
 var errNoForm = fault.New(fault.Invalid, "The form has no number. Load the page again.")
 
-// once runs do for the first request with a form of a session. Further requests wait for it, and get the
-// same answer. A refused form may be sent again. A request that lacked a proof answers for itself only, because another may bring one.
-func (f *forms) once(session, form string, do func() (string, error)) (string, error) {
+// once runs do for the first request with a form of a sender: a session, or all that a form without a session sends.
+// Further requests wait for it, and get the same answer, also the cookies that do has added to the header. A refused form
+// may be sent again. A request that lacked a proof answers for itself only, because another may bring one.
+func (f *forms) once(sender, form string, header http.Header, do func() (string, error)) (string, error) {
 	if len(form) != len(id.New()) {
 		return "", errNoForm
 	}
-	name := session + " " + form
+	name := sender + " " + form
 	a, again := f.claim(name)
 	for again {
 		if <-a.done; !errors.Is(a.err, errProof) {
+			for _, cookie := range a.cookies {
+				header.Add("Set-Cookie", cookie)
+			}
 			return a.to, a.err
 		}
 		a, again = f.claim(name)
@@ -57,7 +64,9 @@ func (f *forms) once(session, form string, do func() (string, error)) (string, e
 		}
 		close(a.done)
 	}()
+	before := len(header.Values("Set-Cookie"))
 	a.to, a.err = do()
+	a.cookies = slices.Clone(header.Values("Set-Cookie")[before:])
 	return a.to, a.err
 }
 

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -14,14 +15,14 @@ func TestAFormWithAProofDoesNotWaitForOneWithout(t *testing.T) {
 		f, form, first := newForms(), id.New(), make(chan struct{})
 		lacking, proved := make(chan error, 1), make(chan error, 1)
 		go func() {
-			_, err := f.once("session", form, func() (string, error) { <-first; return "", errProof })
+			_, err := f.once("session", form, http.Header{}, func() (string, error) { <-first; return "", errProof })
 			lacking <- err
 		}()
 		synctest.Wait()
 		var to string
 		go func() {
 			var err error
-			to, err = f.once("session", form, func() (string, error) { return "/done", nil })
+			to, err = f.once("session", form, http.Header{}, func() (string, error) { return "/done", nil })
 			proved <- err
 		}()
 		synctest.Wait()
@@ -32,7 +33,7 @@ func TestAFormWithAProofDoesNotWaitForOneWithout(t *testing.T) {
 		if err := <-proved; err != nil || to != "/done" {
 			t.Errorf("with a proof: %v, to %q", err, to)
 		}
-		if to, err := f.once("session", form, func() (string, error) { return "/again", nil }); to != "/done" || err != nil {
+		if to, err := f.once("session", form, http.Header{}, func() (string, error) { return "/again", nil }); to != "/done" || err != nil {
 			t.Errorf("a second click: %q, %v", to, err)
 		}
 	})

@@ -147,3 +147,34 @@ func TestAFormLeadsBackToOwnPagesOnly(t *testing.T) {
 		}
 	}
 }
+
+// A person whose answer to the form of a link was lost sends the form again, and is signed in. So is a person whose browser had
+// another session.
+func TestALostAnswerToALinkIsGivenAgain(t *testing.T) {
+	each(t, func(w *world) {
+		ada := w.seat(w.company.Reference, "ada", who.Owner)
+		for name, earlier := range map[string]string{"bola": "", "chidi": ada.cookie} {
+			token, digest := who.NewLink()
+			if _, err := w.app.People.InvitePerson(w.t.Context(), operator.Local("test"), w.company.Reference, name, who.Viewer, digest); err != nil {
+				w.t.Fatal(err)
+			}
+			p, link := &person{world: w, name: name, cookie: earlier}, "/app/link/"+w.company.Reference+"/"+token.Reveal()
+			form := p.form(link, nil)
+			lost := p.sendOnly(link, form)
+			session := p.cookie
+			p.cookie = earlier
+			again := p.sendOnly(link, form)
+			if lost.status != http.StatusSeeOther || again.status != http.StatusSeeOther || again.location != lost.location || session == earlier || p.cookie != session {
+				w.t.Fatalf("%s: %d and %d, with the cookies %q and %q: %s", name, lost.status, again.status, session, p.cookie, again.text)
+			}
+			p.says("/app/me", name)
+			p.cookie = ""
+			if g := p.sendOnly(link+"x", form); g.status != http.StatusUnprocessableEntity || p.cookie != "" {
+				w.t.Errorf("%s: the form with another link: %d", name, g.status)
+			}
+			if g := p.sendOnly(link, p.form(link, nil)); g.status != http.StatusUnprocessableEntity || p.cookie != "" {
+				w.t.Errorf("%s: another form of the link: %d", name, g.status)
+			}
+		}
+	})
+}

@@ -277,18 +277,43 @@ func (s *Service) good(ctx context.Context, p Person, l link) error {
 	return err
 }
 
-// UseLink spends a link, and returns the person. The link does not work again.
-func (s *Service) UseLink(ctx context.Context, company, token, code string) (Person, error) {
+// UseLink spends a link, and opens a session of its person in the same transaction. It returns the person and the token of
+// the session. The link does not work again. The audit line of the sign-in says that a link was used, and MayMakeFirst
+// reads it.
+func (s *Service) UseLink(ctx context.Context, company, token, code, agent string) (Person, string, error) {
+	p, l, err := s.usable(ctx, company, token, code)
+	if err != nil {
+		return Person{}, "", err
+	}
+	x, opened := s.newSession(ctx, p, agent, true)
+	used := l
+	used.UsedAt = s.Clock.Now()
+	by, details := p.Author().From(ctx), p.details("linkId", l.Digest[:16], "createdAt", clock.Text(l.CreatedAt))
+	err = s.Operators.Change(ctx, by, signedIn, p.subject(), p.details("by", byLink, "sessionId", x.ID), errLink, func(q db.Querier) (int64, error) {
+		n, err := s.spendLink(ctx, q, l, used)
+		if n == 0 || err != nil {
+			return n, err
+		}
+		if err := s.Operators.NoteIn(ctx, q, by, "person.link.use", p.subject(), details); err != nil {
+			return 0, err
+		}
+		return n, s.open(ctx, q, p, x)
+	})
+	return p, opened, err
+}
+
+// usable returns a link that can be used now, and its person.
+func (s *Service) usable(ctx context.Context, company, token, code string) (Person, link, error) {
 	l, err := db.OrZero(findLink(ctx, s.DB, digestOf(token)))
 	if err != nil {
-		return Person{}, err
+		return Person{}, link{}, err
 	}
 	now := s.Clock.Now()
 	if l.Digest == "" || l.Company != company || !l.UsedAt.IsZero() || !now.Before(l.ExpiresAt) || !s.isSigned(links.Table, l.row(), l.mac) {
-		return Person{}, errLink
+		return Person{}, link{}, errLink
 	}
 	if l.Code != "" && !s.Keys.Verify(l.Code, "person-link", l.Digest, code) {
-		return Person{}, errLink
+		return Person{}, link{}, errLink
 	}
 	p, err := s.Find(ctx, l.Company, l.PersonID)
 	if fault.Is(err, fault.Missing) {
@@ -298,15 +323,7 @@ func (s *Service) UseLink(ctx context.Context, company, token, code string) (Per
 		err = s.alone(ctx, l.Company, p.Role) // the owner who has seen the link may be one of the two people
 	}
 	if err != nil {
-		return Person{}, err
+		return Person{}, link{}, err
 	}
-	if err := s.good(ctx, p, l); err != nil {
-		return Person{}, err
-	}
-	used := l
-	used.UsedAt = now
-	details := p.details("linkId", l.Digest[:16], "createdAt", clock.Text(l.CreatedAt))
-	return p, s.Operators.Change(ctx, p.Author().From(ctx), "person.link.use", p.subject(), details, errLink, func(q db.Querier) (int64, error) {
-		return s.spendLink(ctx, q, l, used)
-	})
+	return p, l, s.good(ctx, p, l)
 }

@@ -33,16 +33,16 @@ func TestALinkEndsWithANewerOne(t *testing.T) {
 			replaced := h.invite(company, "ada")
 			h.clock.Advance(time.Minute)
 			last := h.invite(company, "ada")
-			_, err := h.UseLink(ctx, company, replaced, "")
+			_, _, err := h.UseLink(ctx, company, replaced, "", "")
 			h.refuses("a replaced link", err, fault.Unauthenticated)
-			p, err := h.UseLink(ctx, company, last, "")
+			p, _, err := h.UseLink(ctx, company, last, "", "")
 			if err != nil || p.Name != "ada" {
 				h.t.Fatalf("the last link of %q: %+v, %v", company, p, err)
 			}
 			h.exec(`DELETE FROM person_link WHERE used_at > 0`)
-			_, err = h.UseLink(ctx, company, lost, "")
+			_, _, err = h.UseLink(ctx, company, lost, "", "")
 			h.refuses("the first link", err, fault.Unauthenticated)
-			_, err = h.UseLink(ctx, company, other, "")
+			_, _, err = h.UseLink(ctx, company, other, "", "")
 			h.must(err)
 		}
 	})
@@ -58,14 +58,14 @@ func TestALinkEndsWithANewerPassword(t *testing.T) {
 			link := h.invite(p.Company, p.Name)
 			h.clock.Advance(time.Minute)
 			h.setPassword(p)
-			_, err := h.UseLink(ctx, p.Company, link, "")
+			_, _, err := h.UseLink(ctx, p.Company, link, "", "")
 			h.refuses("a link from before the password", err, fault.Unauthenticated)
 			h.exec(`DELETE FROM person_credential WHERE person_id = $1`, p.ID)
-			_, err = h.UseLink(ctx, p.Company, link, "")
+			_, _, err = h.UseLink(ctx, p.Company, link, "", "")
 			h.refuses("without the rows of the password", err, fault.Unauthenticated)
 			h.setPassword(p)
 			h.clock.Advance(time.Minute)
-			if again, err := h.UseLink(ctx, p.Company, h.invite(p.Company, p.Name), ""); err != nil || again.ID != p.ID {
+			if again, _, err := h.UseLink(ctx, p.Company, h.invite(p.Company, p.Name), "", ""); err != nil || again.ID != p.ID {
 				h.t.Errorf("somebody who has lost a password: %+v, %v", again, err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestALinkEndsWithItsMaker(t *testing.T) {
 		works := func(token string, want bool) {
 			h.t.Helper()
 			h.clock.Advance(time.Second)
-			if _, err := h.UseLink(ctx, "acme", token, ""); (err == nil) != want || err != nil && !fault.Is(err, fault.Unauthenticated) {
+			if _, _, err := h.UseLink(ctx, "acme", token, "", ""); (err == nil) != want || err != nil && !fault.Is(err, fault.Unauthenticated) {
 				h.t.Errorf("the link works: %v", err)
 			}
 		}

@@ -79,7 +79,7 @@ func (h *house) join(name string, role operator.Role) person.Person {
 	token, digest := person.NewLink()
 	_, err := h.Invite(h.t.Context(), root, name, role, digest)
 	h.must(err)
-	p, err := h.UseLink(h.t.Context(), "", token.Reveal(), "")
+	p, _, err := h.UseLink(h.t.Context(), "", token.Reveal(), "", "")
 	h.must(err)
 	return p
 }
@@ -90,7 +90,7 @@ func (h *house) joinCompany(company, name, role string) person.Person {
 	token, digest := person.NewLink()
 	_, err := h.InvitePerson(h.t.Context(), root, company, name, role, digest)
 	h.must(err)
-	p, err := h.UseLink(h.t.Context(), company, token.Reveal(), "")
+	p, _, err := h.UseLink(h.t.Context(), company, token.Reveal(), "", "")
 	h.must(err)
 	return p
 }
@@ -120,15 +120,15 @@ func TestALinkWorksOnce(t *testing.T) {
 		h.must(err)
 		_, err = h.Invite(ctx, root, "eve", operator.Finance, digest)
 		h.refuses("a second invitation with the same link", err, fault.Refused)
-		_, err = h.UseLink(ctx, "acme", token.Reveal(), "")
+		_, _, err = h.UseLink(ctx, "acme", token.Reveal(), "", "")
 		h.refuses("the link at a company", err, fault.Unauthenticated)
-		_, err = h.UseLink(ctx, "", digest, "")
+		_, _, err = h.UseLink(ctx, "", digest, "", "")
 		h.refuses("the digest as a token", err, fault.Unauthenticated)
-		p, err := h.UseLink(ctx, "", token.Reveal(), "")
+		p, _, err := h.UseLink(ctx, "", token.Reveal(), "", "")
 		if err != nil || p.Name != "ada" || p.Role != "finance" || p.Company != "" {
 			h.t.Fatalf("the link: %+v, %v", p, err)
 		}
-		_, err = h.UseLink(ctx, "", token.Reveal(), "")
+		_, _, err = h.UseLink(ctx, "", token.Reveal(), "", "")
 		h.refuses("the link again", err, fault.Unauthenticated)
 
 		late, digest := person.NewLink()
@@ -137,7 +137,7 @@ func TestALinkWorksOnce(t *testing.T) {
 		_, err = h.Invite(ctx, root, "ada", operator.Admin, strings.Repeat("a", 64))
 		h.refuses("an invitation with another role", err, fault.Refused)
 		h.clock.Advance(72 * time.Hour)
-		_, err = h.UseLink(ctx, "", late.Reveal(), "")
+		_, _, err = h.UseLink(ctx, "", late.Reveal(), "", "")
 		h.refuses("a late link", err, fault.Unauthenticated)
 	})
 }
@@ -153,15 +153,15 @@ func TestALinkIsNoUseToWhoWritesTheDatabase(t *testing.T) {
 		h.must(err)
 		h.exec(`CREATE TABLE earlier AS SELECT * FROM person_link`)
 		h.exec(`UPDATE person_link SET person_id = $1 WHERE digest = $2`, boss.ID, digest)
-		_, err = h.UseLink(ctx, "", token.Reveal(), "")
+		_, _, err = h.UseLink(ctx, "", token.Reveal(), "", "")
 		h.refuses("a link of somebody else", err, fault.Unauthenticated)
 		h.exec(`DELETE FROM person_link`)
 		h.exec(`INSERT INTO person_link SELECT * FROM earlier`)
-		_, err = h.UseLink(ctx, "", token.Reveal(), "")
+		_, _, err = h.UseLink(ctx, "", token.Reveal(), "", "")
 		h.must(err)
 		h.exec(`DELETE FROM person_link`)
 		h.exec(`INSERT INTO person_link SELECT * FROM earlier`)
-		_, err = h.UseLink(ctx, "", token.Reveal(), "")
+		_, _, err = h.UseLink(ctx, "", token.Reveal(), "", "")
 		h.refuses("a used link that was put back", err, fault.Unauthenticated)
 	})
 }
@@ -358,7 +358,10 @@ func TestALinkIsTheProofForTheFirstPassword(t *testing.T) {
 			otherwise := enter(func() (string, error) { return h.Begin(ctx, p, "", true) })
 			h.clock.Advance(time.Second)
 			h.machine.Advance(time.Second)
-			linked := enter(func() (string, error) { return h.BeginByLink(ctx, p, "") })
+			linked := enter(func() (string, error) {
+				_, token, err := h.UseLink(ctx, p.Company, h.invite(p.Company, p.Name), "", "")
+				return token, err
+			})
 			h.clock.Advance(2 * person.ProofLife)
 			h.machine.Advance(2 * person.ProofLife)
 			if h.IsProved(linked) || !may(linked) || may(otherwise) {

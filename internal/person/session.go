@@ -63,37 +63,40 @@ const maxAgent = 120
 // Begin opens a session of a person, and returns its token. isProof tells whether the person has just proved who they are. Begin
 // removes sessions of the person that are over.
 func (s *Service) Begin(ctx context.Context, p Person, agent string, isProof bool) (token string, err error) {
-	return s.begin(ctx, p, agent, isProof, p.details())
+	x, token := s.newSession(ctx, p, agent, isProof)
+	return token, s.DB.Tx(ctx, func(q db.Querier) error {
+		if err := s.open(ctx, q, p, x); err != nil {
+			return err
+		}
+		return s.Operators.NoteIn(ctx, q, p.Author().From(ctx), signedIn, p.subject(), p.details("sessionId", x.ID))
+	})
 }
 
-// BeginByLink opens a session of a person who has just used a link. The audit line of the sign-in says so, and
-// MayMakeFirst reads it.
-func (s *Service) BeginByLink(ctx context.Context, p Person, agent string) (token string, err error) {
-	return s.begin(ctx, p, agent, true, p.details("by", byLink))
-}
+// signedIn is the action of the audit line of a sign-in, and byLink how the line names a sign-in by a link.
+const (
+	signedIn = "operator.signed_in"
+	byLink   = "link"
+)
 
-// byLink is how an audit line names a sign-in by a link.
-const byLink = "link"
-
-func (s *Service) begin(ctx context.Context, p Person, agent string, isProof bool, details map[string]string) (token string, err error) {
+// newSession returns a session of a person, which is not stored yet, and its token.
+func (s *Service) newSession(ctx context.Context, p Person, agent string, isProof bool) (x Session, token string) {
 	now := s.Machine.Now().Truncate(time.Millisecond) // as clock.Text has it
-	x := Session{Company: p.Company, ID: id.New(), PersonID: p.ID, role: p.Role, BeganAt: now, UsedAt: now, Address: peer.Of(ctx), Agent: strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], "")}
+	x = Session{Company: p.Company, ID: id.New(), PersonID: p.ID, role: p.Role, BeganAt: now, UsedAt: now, Address: peer.Of(ctx), Agent: strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], "")}
 	if isProof {
 		x.ProvedAt = now
 	}
-	details["sessionId"] = x.ID
 	word := rand.Text() + rand.Text()
 	x.hash = s.Keys.MAC("person-session", x.parts(word)...)
-	err = s.DB.Tx(ctx, func(q db.Querier) error {
-		if err := removeOver(ctx, q, p, now.Add(-lifeOf(p.Company).idle), now.Add(-lifeOf(p.Company).whole)); err != nil {
-			return err
-		}
-		if err := insertSession(ctx, q, x); err != nil {
-			return err
-		}
-		return s.Operators.NoteIn(ctx, q, p.Author().From(ctx), "operator.signed_in", p.subject(), details)
-	})
-	return x.ID + "." + word, err
+	return x, x.ID + "." + word
+}
+
+// open stores a session of a person, and removes sessions of the person that are over.
+func (s *Service) open(ctx context.Context, q db.Querier, p Person, x Session) error {
+	l := lifeOf(p.Company)
+	if err := removeOver(ctx, q, p, x.BeganAt.Add(-l.idle), x.BeganAt.Add(-l.whole)); err != nil {
+		return err
+	}
+	return insertSession(ctx, q, x)
 }
 
 // Open returns the session of a token and its person. It returns an empty session if the token opens none: the
@@ -162,7 +165,7 @@ func (s *Service) MayMakeFirst(ctx context.Context, x Session, p Person) (bool, 
 			continue
 		}
 		switch l.Action {
-		case "operator.signed_in":
+		case signedIn:
 			began = began || l.Details["sessionId"] == x.ID && l.Details["by"] == byLink
 		case "person.credential.add":
 			return false, err
