@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -175,6 +176,35 @@ func TestALostAnswerToALinkIsGivenAgain(t *testing.T) {
 			if g := p.sendOnly(link, p.form(link, nil)); g.status != http.StatusUnprocessableEntity || p.cookie != "" {
 				w.t.Errorf("%s: another form of the link: %d", name, g.status)
 			}
+		}
+	})
+}
+
+// A person who is signed in at one company signs in at another one, by a passkey or by a password.
+func TestAPersonSignsInAtAnotherCompany(t *testing.T) {
+	each(t, func(w *world) {
+		t, other := w.t, w.another()
+		ada := w.seat(w.company.Reference, "ada", who.Owner)
+		text := ada.read("/app/me")
+		secret := found(t, secretOf, text)
+		ada.submit("/app/me", "/app/me/password", map[string]string{
+			"state": found(t, stateOf, text), "password": phrase, "code": codeOf(t, secret, time.Now()),
+		})
+		ada.makePasskey()
+		eve, femi := w.seat(other, "eve", who.Owner), w.seat(other, "femi", who.Owner)
+		text = eve.read("/app/sign-in")
+		eve.submit("/app/sign-in", "/app/sign-in", map[string]string{
+			"proof-state":    html.UnescapeString(found(t, proofStateOf, text)),
+			"proof-response": ada.device.Sign(t, []byte(html.UnescapeString(found(t, optionsOf, text))), consoleOrigin),
+		})
+		femi.submit("/app/sign-in", "/app/sign-in", map[string]string{
+			"company": w.company.Reference, "proof-name": "ada", "proof-password": phrase, "proof-code": codeOf(t, secret, time.Now().Add(30*time.Second)),
+		})
+		for _, p := range []*person{eve, femi} {
+			if !strings.HasPrefix(p.cookie, "__Host-kobo_company="+w.company.Reference+".") {
+				t.Errorf("%s has the cookie %q", p.name, p.cookie)
+			}
+			p.says("/app/me", "ada")
 		}
 	})
 }

@@ -59,16 +59,16 @@ var errNothingProven = fault.New(fault.Unauthenticated, "Sign in with a passkey,
 
 var errNoCompany = fault.New(fault.Invalid, "The reference of a company is c and 24 letters and digits")
 
-// theirs returns the company of the person: of the session, or before a sign-in of the form. It is "" for
-// operators.
+// theirs returns the company of the person: of the session, or at a sign-in of the form. Somebody who is signed in at one company
+// may sign in at another one. It is "" for operators.
 func (v *visit) theirs() string {
-	if !v.isForCompanies() {
+	switch {
+	case !v.isForCompanies():
 		return ""
+	case v.route.open:
+		return strings.TrimSpace(v.PostForm.Get("company"))
 	}
-	if v.who.Company != "" {
-		return v.who.Company
-	}
-	return strings.TrimSpace(v.PostForm.Get("company"))
+	return v.who.Company
 }
 
 // guesses limits the wrong passwords and codes of one name.
@@ -79,7 +79,7 @@ var guesses = limit.Limit{Requests: 10, Period: 15 * time.Minute, Burst: 10}
 func (v *visit) proven(name string) (person.Person, error) {
 	f, company := v.PostForm, v.theirs()
 	if f.Get(proofResponse) != "" {
-		if v.isForCompanies() && v.who.Company == "" {
+		if v.isForCompanies() && v.route.open {
 			company = person.AnyCompany // the passkey knows it
 		}
 		p, err := v.People.FinishSignIn(v.Context(), company, f.Get(proofState), f.Get(proofResponse))
