@@ -104,7 +104,7 @@ func bankAccounts(ctx context.Context, q db.Querier, text string) ([]Hit, error)
 func customersByAccount(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
 	return db.All(ctx, q, db.Fields[Hit], `SELECT 'customer', c.company_id, c.id, c.first_name || ' ' || c.last_name, 0, c.created_at
 		FROM customer_account AS a CROSS JOIN customer AS c
-		WHERE a.account_number = $1 AND a.account_number <> '' AND c.company_id = a.company_id AND c.id = a.customer_id LIMIT $2`, text, atMost+1)
+		WHERE a.account_number = $1 AND a.account_number <> '' AND c.company_id = a.company_id AND c.id = a.customer_id AND c.erased_at = 0 LIMIT $2`, text, atMost+1)
 }
 
 func collectionsByAccount(ctx context.Context, q db.Querier, text string) ([]Hit, error) {

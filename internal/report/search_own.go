@@ -134,7 +134,7 @@ func ownBankAccounts(ctx context.Context, q db.Querier, company, text string) ([
 func ownByAccount(ctx context.Context, q db.Querier, company, text string) ([]Hit, error) {
 	return db.All(ctx, q, db.Fields[Hit], `SELECT 'customer', c.company_id, c.id, c.first_name || ' ' || c.last_name, 0, c.created_at
 		FROM customer_account AS a CROSS JOIN customer AS c
-		WHERE a.company_id = $1 AND a.account_number = $2 AND a.account_number <> '' AND c.company_id = a.company_id AND c.id = a.customer_id LIMIT $3`, company, text, atMost+1)
+		WHERE a.company_id = $1 AND a.account_number = $2 AND a.account_number <> '' AND c.company_id = a.company_id AND c.id = a.customer_id AND c.erased_at = 0 LIMIT $3`, company, text, atMost+1)
 }
 
 func ownCollections(ctx context.Context, q db.Querier, company, text string) ([]Hit, error) {

@@ -135,13 +135,28 @@ func TestASearchFindsPeopleByWhatTheySay(t *testing.T) {
 		if err != nil || len(hits) > 0 {
 			t.Errorf("without names: %v %v", hits, err)
 		}
-		// What an erasure strikes is not found any more.
+		// What an erasure strikes is not found any more, on either side. The account number stays in its row.
+		const account = "9900112233"
+		_, err = d.Exec(t.Context(), `INSERT INTO customer_account (company_id, customer_id, state, turn, called_until, missing, reference, settlement_id, account_number, account_name, bank_name,
+			bank_code, provider_id, message, created_at, updated_at) VALUES ($1, 'c-ada', 'OPEN', '', 0, 0, '', $2, $3, 'ADA', 'Bank', '999240', '', '', 1, 1)`, w.company, w.main, account)
+		must(t, err)
+		own := func() []report.Hit {
+			hits, _, err := w.SearchOwn(t.Context(), w.company, report.AskOwn(account))
+			must(t, err)
+			return hits
+		}
+		if len(own()) != 1 || len(w.found(account)) != 1 {
+			t.Errorf("before the erasure: %v and %v", own(), w.found(account))
+		}
 		_, err = d.Exec(t.Context(), `UPDATE customer SET first_name = '', last_name = '', email = '', phone_number = '', search = '', erased_at = 2 WHERE id = 'c-ada'`)
 		must(t, err)
-		for _, text := range []string{"08031234567", "ada@example.com", "OKAFOR Ada"} {
+		for _, text := range []string{"08031234567", "ada@example.com", "OKAFOR Ada", account} {
 			if got := w.found(text); got != nil {
 				t.Errorf("%q finds an erased customer: %v", text, got)
 			}
+		}
+		if hits := own(); len(hits) > 0 {
+			t.Errorf("the company finds an erased customer: %v", hits)
 		}
 	})
 }
