@@ -39,13 +39,14 @@ func newForm() string { return id.New() }
 
 var errNoForm = fault.New(fault.Invalid, "The form has no number. Load the page again.")
 
-// once runs do for the first request with a form of a session. Further requests wait for it, and get the
-// same answer, also the cookies that do has added to the header. A refused form may be sent again. A request that lacked a proof answers for itself only, because another may bring one.
-func (f *forms) once(session, form string, header http.Header, do func() (string, error)) (string, error) {
+// once runs do for the first request with a form of a sender: a session, or all that a form without a session sends.
+// Further requests wait for it, and get the same answer, also the cookies that do has added to the header. A refused form
+// may be sent again. A request that lacked a proof answers for itself only, because another may bring one.
+func (f *forms) once(sender, form string, header http.Header, do func() (string, error)) (string, error) {
 	if len(form) != len(id.New()) {
 		return "", errNoForm
 	}
-	name := session + " " + form
+	name := sender + " " + form
 	a, again := f.claim(name)
 	for again {
 		if <-a.done; !errors.Is(a.err, errProof) {

@@ -170,6 +170,9 @@ func TestALostAnswerToALinkIsGivenAgain(t *testing.T) {
 			}
 			p.says("/app/me", name)
 			p.cookie = ""
+			if g := p.sendOnly(link+"x", form); g.status != http.StatusUnprocessableEntity || p.cookie != "" {
+				w.t.Errorf("%s: the form with another link: %d", name, g.status)
+			}
 			if g := p.sendOnly(link, p.form(link, nil)); g.status != http.StatusUnprocessableEntity || p.cookie != "" {
 				w.t.Errorf("%s: another form of the link: %d", name, g.status)
 			}

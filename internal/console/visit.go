@@ -2,6 +2,8 @@ package console
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
@@ -201,12 +203,11 @@ func (v *visit) post() {
 		return
 	}
 	// A proof works once. So it is taken within the form: a second click finds the first answer, and asks for no other proof.
-	// A sign-in changes the session, so its form belongs to none: its number is enough.
-	session := v.session
+	sender := v.session
 	if v.route.open {
-		session = ""
+		sender = v.whole()
 	}
-	to, err := v.forms.once(session, v.PostForm.Get("form"), v.w.Header(), func() (string, error) {
+	to, err := v.forms.once(sender, v.PostForm.Get("form"), v.w.Header(), func() (string, error) {
 		if err := v.stepUp(); err != nil {
 			return "", &unproved{err}
 		}
@@ -243,6 +244,13 @@ func (v *visit) post() {
 	}
 	page.title = "Error: " + page.title
 	v.render(status, page)
+}
+
+// whole is a digest of all that a form sends. A sign-in changes the session, so its form belongs to none. The answer to it has a session,
+// and only a request that sends the same proof again gets it: with another proof, the number belongs to another sign-in.
+func (v *visit) whole() string {
+	sum := sha256.Sum256([]byte(v.URL.Path + "\n" + v.PostForm.Encode()))
+	return hex.EncodeToString(sum[:])
 }
 
 // readForm reads the fields of a form. A form of somebody who has not signed in may have the size of an API request.
