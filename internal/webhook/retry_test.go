@@ -450,5 +450,13 @@ func TestForgottenRetriesAreFound(t *testing.T) {
 		if n := len(r.all()); n != 3 {
 			t.Errorf("%d messages after the recovery", n)
 		}
+		// A program held the queues while its clock was ahead.
+		_, err = w.db.Exec(t.Context(), `UPDATE webhook_lane SET lease_until = $1 WHERE endpoint_id = $2`, clock.Micros(w.clock.Now().Add(240*time.Hour)), e.ID)
+		must(t, err)
+		must(t, w.recoverRetries(t.Context(), w.clock.Now()))
+		held, err := db.One(t.Context(), w.db, db.Value[int64], `SELECT count(*) FROM webhook_lane WHERE lease_until > 0`)
+		if must(t, err); held != 0 {
+			t.Errorf("%d queues are held", held)
+		}
 	})
 }
