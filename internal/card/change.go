@@ -120,7 +120,6 @@ func (s *Service) beginChange(ctx context.Context, c stored, last changeRow, r C
 	if err != nil {
 		return row, idempotency.Taken(err)
 	}
-	r.Key.Begun()
 	return row, nil
 }
 

@@ -172,7 +172,6 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 		err := s.begin(ctx, c, change, op, key)
 		if err == nil {
 			peer.SetSubject(ctx, op.ID)
-			key.Begun()
 			return s.run(ctx, c, op, key)
 		}
 		if earlier, ok := operation.Earlier(err); ok {

@@ -229,11 +229,12 @@ func (k *Key) Render(as func(result any, err error) Answer) {
 
 // Begin makes the first unit of a longer request also insert the row of the Idempotency-Key.
 // Subject is the ID of the object that the request creates. Until is the latest time at which the
-// request ends.
+// request ends. Once the unit is committed, the response of this request is valid, whatever happens
+// to the rest of the request.
 func (k *Key) Begin(u *ledger.Unit, subject string, until time.Time) {
 	if k != nil {
 		u.Insert(k.record(running, subject, until, Answer{}))
-		u.Then(k.Begun)
+		u.Then(func() { k.begun.Store(true) })
 	}
 }
 
@@ -244,14 +245,6 @@ func (k *Key) Answer(u *ledger.Unit, result any, err error) {
 		a := k.render(result, err)
 		u.Insert(k.record(done, "", k.now, a))
 		u.Then(func() { k.stored.Store(&a) })
-	}
-}
-
-// Begun records that the unit of Begin is committed. From then on the response of this request is
-// valid, whatever happens to the rest of the request.
-func (k *Key) Begun() {
-	if k != nil {
-		k.begun.Store(true)
 	}
 }
 

@@ -37,7 +37,6 @@ func TestOneAnswerStandsForAKey(t *testing.T) {
 		if heir := d.key("k"); d.settled(heir) != "400 no" {
 			t.Error("the heir of a request that was cut off may speak")
 		}
-		first.Begun()
 		if got := d.settled(first); got != "400 no" {
 			t.Errorf("the request itself, while its answer may change: %s", got)
 		}
@@ -116,16 +115,16 @@ func TestAnAnswerIsStoredUnderAKeyThatWasNotBegun(t *testing.T) {
 }
 
 // If the database is unavailable, Settle cannot store a refusal, so it returns Unavailable instead.
-// After Begun, Settle returns the response, because the unit of that request is committed.
+// After the unit of Begin, Settle returns the response, because that request has used its key.
 func TestNoRefusalStandsWithoutTheDatabase(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
-		k, begun := d.key("k"), d.key("begun")
-		begun.Begun()
+		k, other := d.key("k"), d.key("begun")
+		d.commit(d.with(begun(other, "thing", d.clock.Now().Add(time.Minute))))
 		d.db.Close()
 		if got := d.settled(k); got != "unavailable" {
 			t.Errorf("a refusal that could not be stored: %s", got)
 		}
-		if got := d.settled(begun); got != "400 no" {
+		if got := d.settled(other); got != "400 no" {
 			t.Errorf("a request that has begun: %s", got)
 		}
 	})

@@ -91,7 +91,6 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		return Payout{}, s.unstarted(ctx, p.operation, err)
 	}
-	o.Key.Begun()
 	op.Known = to
 	op, err = s.Operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {

@@ -138,7 +138,7 @@ func TestASearchFindsPeopleByWhatTheySay(t *testing.T) {
 		if err != nil || len(hits) > 0 {
 			t.Errorf("without names: %v %v", hits, err)
 		}
-		// What an erasure strikes is not found any more, on either side. The account number stays in its row.
+		// Neither side finds an erased customer any more. The account number stays in its row.
 		const account = "9900112233"
 		_, err = d.Exec(t.Context(), `INSERT INTO customer_account (company_id, customer_id, state, turn, called_until, missing, reference, settlement_id, account_number, account_name, bank_name,
 			bank_code, provider_id, message, created_at, updated_at) VALUES ($1, 'c-ada', 'OPEN', '', 0, 0, '', $2, $3, 'ADA', 'Bank', '999240', '', '', 1, 1)`, w.company, w.main, account)

@@ -191,7 +191,6 @@ func (s *Shop) begin(ctx context.Context, o operation.Operation, p Purchase, nar
 
 // pay calls the biller and writes the outcome.
 func (s *Shop) pay(ctx context.Context, o operation.Operation, p Purchase, b basket, key *idempotency.Key) Receipt {
-	key.Begun()
 	o.Known = p
 	o, err := s.Operations.RunOver(ctx, o,
 		func(ctx context.Context) provider.Answer { return s.first(ctx, o, b) }, s.further(b),
