@@ -37,8 +37,18 @@ type browser struct {
 	bytes float64  // what came over the network since the last look
 }
 
-// open starts a browser. It listens to what pages ask other hosts for, and to their errors.
-func open(ctx context.Context, chromium, origin, axe, pictures string) (*browser, error) {
+// open starts a browser. It listens to what pages ask other hosts for, and to their errors. On a busy machine it may not
+// answer within a minute, and is started again then.
+func open(ctx context.Context, chromium, origin, axe, pictures string) (b *browser, err error) {
+	for range 3 {
+		if b, err = openOnce(ctx, chromium, origin, axe, pictures); err == nil {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("start the browser: %w", err)
+}
+
+func openOnce(ctx context.Context, chromium, origin, axe, pictures string) (*browser, error) {
 	if pictures != "" {
 		if err := os.MkdirAll(pictures, 0o755); err != nil { //nolint:gosec // everybody may look at the pictures
 			return nil, err
@@ -46,7 +56,7 @@ func open(ctx context.Context, chromium, origin, axe, pictures string) (*browser
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
+		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun, chromedp.WSURLReadTimeout(time.Minute))
 	allocated, stop := chromedp.NewExecAllocator(ctx, options...)
 	tab, end := chromedp.NewContext(allocated)
 	b := &browser{Context: tab, chromium: chromium, origin: origin, axe: axe, pictures: pictures, kept: map[string]*network.Cookie{}, passkeys: map[string]*webauthn.Credential{}, close: func() { end(); stop() }}
