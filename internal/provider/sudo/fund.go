@@ -148,22 +148,22 @@ const notListed = "not_listed"
 
 // scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
 // time before the funding was recorded, and at least as far as reach. If the request may be older, and is not there, has failed
-// there or came back, scan reads the whole list.
+// there or came back, or its lines there contradict each other, scan reads the whole list.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
 	since := f.Since.Add(-slack)
 	if far := p.clock.Now().Add(-reach); far.Before(since) {
 		since = far
 	}
 	a := p.scanSince(ctx, f, since)
-	if f.Earlier && (a.Code == notListed || a.Outcome == provider.Rejected) {
+	if f.Earlier && (a.Code == notListed || a.Code == contradiction || a.Outcome == provider.Rejected) {
 		return p.scanSince(ctx, f, time.Time{})
 	}
 	return a
 }
 
 // scanSince looks for a funding on the list, back to the time since, or on the whole list if since is zero. A credit is newer than
-// the debit that it returns. So if the newest lines have more confirmed debits than credits, the lines before them need not be
-// read. Otherwise all lines are read, because an earlier debit of the same reference may be a success.
+// the debit that it returns. So if the newest lines have a confirmed debit that no credit can return, the lines before them need not
+// be read. Otherwise all lines are read, because an earlier debit of the same reference may be a success.
 //
 // A funding that is not on the list counts as missing only under two conditions: the list was read
 // without a gap, and Config.CompleteList is set. Without the setting it proves nothing, because
@@ -187,7 +187,7 @@ func (p *Plug) scanLines(ctx context.Context, f provider.CardFunding, since time
 			all.odd = true
 		default:
 			all.add(t)
-			if mayStop && all.isPaid() {
+			if mayStop && !short && all.isPaid() {
 				short, until = true, provider.Instant(t.CreatedAt).Add(-slack)
 			}
 		}
