@@ -232,6 +232,13 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f0" {
 		t.Errorf("a funding of a clock that was ahead: %+v", a)
 	}
+	// The clock is ten days ahead, at the funding and at the requery.
+	f.Since = time.Date(2030, 1, 13, 0, 0, 0, 0, time.UTC)
+	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T01:40:00.000Z"), paid, page("2030-01-02T00:00:00.000Z"), page("2030-01-01T00:00:00.000Z"), `500 {}`)
+	p.clock = clock.At(f.Since.Add(3 * time.Hour))
+	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f0" {
+		t.Errorf("a funding of a clock that is ten days ahead: %+v", a)
+	}
 	// If the list never ends, the plug stops reading. The list is then incomplete, so the plug does
 	// not report the funding as missing.
 	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
