@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/opening"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -20,8 +21,12 @@ import (
 // did not reply.
 const ResolveJob = "card.resolve"
 
-// slack is the longest time by which the issuer's clock may be behind Kobo's clock.
-const slack = 5 * time.Minute
+const (
+	// slack is the longest time by which the issuer's clock may be behind Kobo's clock.
+	slack = 5 * time.Minute
+	// strayAge is the longest time by which Kobo's clock may have been ahead at an order, for a card that operators look at.
+	strayAge = 25 * time.Hour
+)
 
 // attempt is the creation of a card. Its fields holder, request and who are empty if a job runs
 // the attempt.
@@ -138,7 +143,10 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 		a.Log.Warn("a cardholder's cards could not be read", "company", a.Company, "card", a.ID, "error", err)
 		return provider.Answer{Code: "not_read"}, nil
 	}
-	made, err := a.pick(ctx, list)
+	made, stray, err := a.pick(ctx, list)
+	if err == nil && made == nil {
+		err = a.report(ctx, stray)
+	}
 	if err != nil || made == nil {
 		return provider.Answer{Missing: true}, err
 	}
@@ -149,28 +157,41 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 // pick returns the card on an issuer's list that has this attempt's reference. Some issuers do not
 // return references. In that case pick returns a card that has the requested type, was created
 // after the request and is not yet known to Kobo. This card must be the requested card, because a
-// customer has only one card in creation at a time. A card that the directory has for this attempt comes first: an earlier look, or
-// the reply to the order, has found it, and its state was not stored.
-func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
+// customer has only one card in creation at a time. A card that the directory has for this attempt comes first, whatever its age: an
+// earlier look, or the reply to the order, has found it, and its state was not stored.
+//
+// If there is no such card, pick returns a stray one: an unknown card of the type that seems to be at most strayAge older than the
+// request. It may be the requested card, if Kobo's clock was ahead at the request, or another one.
+func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (made, stray *provider.IssuedCard, err error) {
 	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
-		return &list[i], nil
+		return &list[i], nil, nil
 	}
-	var unknown *provider.IssuedCard
 	for i, l := range list {
-		if l.Reference != "" || l.CreatedAt.Before(a.CreatedAt.Add(-slack)) || !strings.EqualFold(l.Type, a.Type) {
-			continue
-		}
 		whose, isOurs, err := a.owner(ctx, a.provider, l.ID)
+		older := a.CreatedAt.Sub(l.CreatedAt)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case isOurs && whose == owned{a.Company, a.ID}:
-			return &list[i], nil
-		case !isOurs && unknown == nil:
-			unknown = &list[i]
+			return &list[i], nil, nil
+		case isOurs, l.Reference != "", !strings.EqualFold(l.Type, a.Type), older > strayAge:
+		case older > slack:
+			stray = &list[i]
+		case made == nil:
+			made = &list[i]
 		}
 	}
-	return unknown, nil
+	return made, stray, nil
+}
+
+// report asks the operators about a stray card, from the second look that finds no better one. Kobo does not take the card, because it
+// may have been ordered without Kobo.
+func (a *attempt) report(ctx context.Context, stray *provider.IssuedCard) error {
+	if stray == nil || a.Missing == 0 {
+		return nil
+	}
+	detail := "the card is missing, and the issuer has a card that nobody knows, which may be it: " + stray.ID
+	return a.Operations.OpenCaseSince(ctx, a.Company, a.ID, operation.Unresolved, a.CreatedAt.Time, detail)
 }
 
 // Enter records in the directory of all companies which company owns the card. This happens before

@@ -383,6 +383,31 @@ func TestAnEmptyOrUnknownBalance(t *testing.T) {
 	})
 }
 
+// The balance was 0, and the list shows later that money came in and is on its way back, or the list cannot be read.
+func TestMoneyOnItsWayFromAnEmptyCardIsACase(t *testing.T) {
+	for name, broken := range map[string]error{"the return is open": nil, "the list is not read": errAway} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				c := w.card()
+				_, err := w.set(c.ID, provider.CardCanceled)
+				must(t, err)
+				j := w.job(c.ID)
+				w.issuer.returning, w.issuer.broken = broken == nil, broken
+				w.forward(71 * time.Hour)
+				if next, err := w.Returned(t.Context(), j); err != nil || next.IsZero() || len(w.cases()) > 0 {
+					t.Fatalf("next %v, %v, cases %v", next, err, w.cases())
+				}
+				w.forward(2 * time.Hour)
+				if next, err := w.Returned(t.Context(), j); err != nil || !next.IsZero() {
+					t.Errorf("next %v, %v", next, err)
+				}
+				w.has("CARD_BALANCE ₦0.00")
+			})
+		})
+	}
+}
+
 // The first run ends the card, and its answer is lost. The second run reads a balance that is swept by then.
 func TestASweptBalanceIsNotTheBalanceBefore(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

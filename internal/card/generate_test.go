@@ -192,7 +192,8 @@ func TestACardInTheDirectoryIsFound(t *testing.T) {
 				begin(w)
 				stranger := w.issuer.cards[1]
 				stranger.ID = "stranger"
-				w.issuer.cards = slices.Insert(w.issuer.cards, 1, stranger) // a card that the fintech has ordered itself
+				w.issuer.cards = slices.Insert(w.issuer.cards, 1, stranger)             // a card that the fintech has ordered itself
+				w.issuer.cards[2].CreatedAt = stranger.CreatedAt.Add(-10 * time.Minute) // Kobo's clock was ahead at the order
 				j := w.creation()
 				w.forward(time.Minute)
 				next, err := w.Resolve(t.Context(), j)
@@ -201,6 +202,34 @@ func TestACardInTheDirectoryIsFound(t *testing.T) {
 				if err != nil || !next.IsZero() || c.ProviderCardID != "sudo-card-2" || len(w.issuer.orders) != 2 {
 					t.Errorf("%+v, %v, after %d orders", c, err, len(w.issuer.orders))
 				}
+			})
+		})
+	}
+}
+
+// The clock was ahead at the order, and neither a reference nor the directory says whose card the issuer has made. It may be another
+// one, so Kobo does not take it, and operators look. A card of the day before needs nobody.
+func TestACardThatSeemsOlderThanItsOrderIsACase(t *testing.T) {
+	for age, cases := range map[time.Duration][]string{10 * time.Minute: {"UNRESOLVED ₦0.00"}, 48 * time.Hour: nil} {
+		t.Run(age.String(), func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				w.issuer.mute = true
+				w.card() // from now on, the customer is registered with the issuer
+				w.issuer.create, w.issuer.made, w.issuer.broken = silence, true, errAway
+				_, err := w.Generate(t.Context(), w.request())
+				w.refused(err, creating)
+				w.issuer.broken = nil
+				w.issuer.cards[1].CreatedAt = w.issuer.cards[1].CreatedAt.Add(-age)
+				j := w.creation()
+				for next := w.clock.Now(); !next.IsZero(); {
+					w.forward(next.Sub(w.clock.Now()) + time.Second)
+					next, err = w.Resolve(t.Context(), j)
+					must(t, err)
+				}
+				_, err = w.Find(t.Context(), w.company, j.Subject)
+				w.refused(err, "Card not found")
+				w.has(cases...)
 			})
 		})
 	}

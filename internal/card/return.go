@@ -32,7 +32,8 @@ const (
 // If a line on the list of that account names the card, Returned credits the company. Otherwise
 // the issuer's notice, or the balance before the termination, says how much is left. This amount is a
 // claim and no proof, so after an hour a case asks two operators. If such a line has no outcome yet, Returned asks about it
-// for three days first.
+// for three days first. A balance of 0 says that there is nothing to bring back only if the list was read and no line names the card,
+// because money may have come in after the balance was read.
 //
 // A funding of the card may be open at the termination. Returned waits for its outcome. If the money has reached the card after the
 // card ended, nobody knows how much of it was swept, so a case asks the operators. If it has reached the card after Kobo read the
@@ -54,19 +55,25 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 	if err != nil {
 		s.Log.Warn("the issuer's list was not read for a terminated card", "company", c.Company, "card", c.ID, "error", err)
 	}
-	isOnItsWay := err == nil && listed && back == 0 && !late
-	switch now := s.Clock.Now(); {
+	isOnItsWay, isUnread, now := err == nil && listed && back == 0 && !late, err != nil, s.Clock.Now()
+	switch {
 	case now.Sub(j.CreatedAt) < returnPatience:
 		return now.Add(returnPause), nil
 	case isOnItsWay && now.Sub(j.CreatedAt) < returnLimit:
 		return now.Add(returnPatience), nil
 	}
 	left, err := s.leftOn(ctx, c, last)
-	if late {
-		left = unknownBalance
-	}
-	if err != nil || left == 0 {
+	switch {
+	case err != nil:
 		return time.Time{}, err
+	case late, left == 0 && isOnItsWay:
+		left = unknownBalance // money came in after the reading
+	case left == 0 && isUnread && now.Sub(j.CreatedAt) < returnLimit:
+		return now.Add(returnPatience), nil
+	case left == 0 && isUnread:
+		left = unknownBalance
+	case left == 0:
+		return time.Time{}, nil
 	}
 	detail := "a terminated card held this amount, and no line of the issuer's list names the card"
 	if isOnItsWay {

@@ -133,7 +133,8 @@ func (p *Plug) mayBe(t transfer, f provider.CardFunding) bool {
 const (
 	// slack is the assumed maximum by which Sudo's clock is behind ours.
 	slack = time.Hour
-	// reach is how far back a funding is looked for at least. Our clock may have been ahead when the funding was recorded.
+	// reach is how far back a funding is looked for at least, from now and from the newest line of the list. Our clock may have been
+	// ahead when the funding was recorded, and may be ahead now.
 	reach = 25 * time.Hour
 	// mostPages limits the scan of a long list, and mostOfAll the scan of a whole list. A scan that reaches the limit is not
 	// complete.
@@ -148,22 +149,22 @@ const notListed = "not_listed"
 
 // scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
 // time before the funding was recorded, and at least as far as reach. If the request may be older, and is not there, has failed
-// there or came back, scan reads the whole list.
+// there or came back, or its lines there contradict each other, scan reads the whole list.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
 	since := f.Since.Add(-slack)
 	if far := p.clock.Now().Add(-reach); far.Before(since) {
 		since = far
 	}
 	a := p.scanSince(ctx, f, since)
-	if f.Earlier && (a.Code == notListed || a.Outcome == provider.Rejected) {
+	if f.Earlier && (a.Code == notListed || a.Code == contradiction || a.Outcome == provider.Rejected) {
 		return p.scanSince(ctx, f, time.Time{})
 	}
 	return a
 }
 
 // scanSince looks for a funding on the list, back to the time since, or on the whole list if since is zero. A credit is newer than
-// the debit that it returns. So if the newest lines have more confirmed debits than credits, the lines before them need not be
-// read. Otherwise all lines are read, because an earlier debit of the same reference may be a success.
+// the debit that it returns. So if the newest lines have a confirmed debit that no credit can return, the lines before them need not
+// be read. Otherwise all lines are read, because an earlier debit of the same reference may be a success.
 //
 // A funding that is not on the list counts as missing only under two conditions: the list was read
 // without a gap, and Config.CompleteList is set. Without the setting it proves nothing, because
@@ -180,14 +181,14 @@ func (p *Plug) scanSince(ctx context.Context, f provider.CardFunding, since time
 // only with mayStop.
 func (p *Plug) scanLines(ctx context.Context, f provider.CardFunding, since time.Time, mayStop bool) (a provider.Answer, short bool) {
 	var all trail
-	complete, err := p.lines(ctx, since, func(t transfer) (until time.Time) {
+	complete, err := p.lines(ctx, since, reach, func(t transfer) (until time.Time) {
 		switch {
 		case !t.names(f.Reference):
 		case !p.is(t, f):
 			all.odd = true
 		default:
 			all.add(t)
-			if mayStop && all.isPaid() {
+			if mayStop && !short && all.isPaid() {
 				short, until = true, provider.Instant(t.CreatedAt).Add(-slack)
 			}
 		}
@@ -204,20 +205,23 @@ func (p *Plug) scanLines(ctx context.Context, f provider.CardFunding, since time
 	return unlisted, short
 }
 
-// lines calls see with each line of our account's list, back to the time since. If see returns a later time, it reads back to that. It returns whether
-// the list was read without a gap. If since is zero, it does so for the whole list.
-func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer) (until time.Time)) (complete bool, why *provider.Error) {
+// lines calls see with each line of our account's list, back to the time since, and to the time span before the newest line. If see returns a later time,
+// lines reads back to that. It returns whether the list was read without a gap. If since is zero, it does so for the whole list.
+func (p *Plug) lines(ctx context.Context, since time.Time, span time.Duration, see func(transfer) (until time.Time)) (complete bool, why *provider.Error) {
 	if since.IsZero() {
 		return p.wholeList(ctx, see)
 	}
-	complete, _, why = p.read(ctx, since, mostPages, see)
+	complete, _, why = p.read(ctx, since, span, mostPages, see)
 	return complete, why
 }
 
 // read reads at most so many pages of the list for lines. It also returns whether the list is sorted newest first, as far as it was read. A new line moves
 // the pages while they are read, so a line may be on two pages: read calls see once for it. A list that is not sorted newest first is read to its end.
 // The end is the last page by Sudo's count of pages, or an empty page if Sudo does not count them. Sudo may send shorter pages than it was asked for.
-func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(transfer) (until time.Time)) (complete, sorted bool, why *provider.Error) {
+// If span is not 0, read goes back at least as far as span before the first line, unless see returns a later time.
+func (p *Plug) read(
+	ctx context.Context, since time.Time, span time.Duration, most int, see func(transfer) (until time.Time),
+) (complete, sorted bool, why *provider.Error) {
 	sorted = true
 	last, known := time.Time{}, map[[5]text]bool{}
 	for page := range most {
@@ -231,8 +235,11 @@ func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(tra
 			if t.ID != "" && known[name] {
 				continue
 			}
-			known[name] = true
 			at := provider.Instant(t.CreatedAt)
+			if far := at.Add(-span); len(known) == 0 && span > 0 && far.Before(since) {
+				since = far
+			}
+			known[name] = true
 			sorted = sorted && !at.IsZero() && (last.IsZero() || !at.After(last))
 			last = at
 			if until := see(t); until.After(since) {
@@ -252,7 +259,7 @@ func (p *Plug) read(ctx context.Context, since time.Time, most int, see func(tra
 // card's id as the reference or as a word of the narration. Each credit must have its outcome.
 func (p *Plug) ReturnedBalance(ctx context.Context, cardID string, since time.Time) (back money.Kobo, listed bool, err error) {
 	open := false
-	_, why := p.lines(ctx, since.Add(-slack), func(t transfer) (until time.Time) {
+	_, why := p.lines(ctx, since.Add(-slack), 0, func(t transfer) (until time.Time) {
 		amount, ok := p.amount(t.Amount)
 		outcome := t.answer().Outcome
 		if ok && amount != 0 && lower(t.Type) == credit && t.names(cardID) && outcome != provider.Rejected {

@@ -42,7 +42,7 @@ func (p *Plug) wholeList(ctx context.Context, see func(transfer) (until time.Tim
 	kept, before := p.past.get()
 	settled, isWhole, first := p.clock.Now().Add(-settledFor), true, true
 	var final []transfer
-	complete, sorted, why := p.read(ctx, before, mostOfAll, func(t transfer) (until time.Time) {
+	complete, sorted, why := p.read(ctx, before, 0, mostOfAll, func(t transfer) (until time.Time) {
 		at := provider.Instant(t.CreatedAt)
 		if age := at.Add(-settledFor); first && age.Before(settled) {
 			settled = age

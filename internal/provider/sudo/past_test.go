@@ -18,8 +18,8 @@ func TestOldLinesOfTheWholeListAreReadOnce(t *testing.T) {
 	for status, reads := range map[string]string{"Completed": "confirmed t1", "Failed": "rejected t1", "Pending": "unknown "} {
 		paid := strings.Replace(page("2030-01-01T00:00:00.000Z"), `{"_id":"x"`, `{"_id":"t1","type":"Debit","amount":5000,"status":"`+status+`","paymentReference":"`+reference+`"`, 1)
 		_, p := serve(t, func(c *Config) { c.CompleteList = true },
-			fresh, fresh, old, paid, listed(), // for the first funding: what is newer than it, and the whole list
-			fresh, fresh, old, `500 {}`) // for the second one, whose debit is on the page before
+			fresh, old, fresh, old, paid, listed(), // for the first funding: what is newer than it, and the whole list
+			fresh, old, fresh, old, `500 {}`) // for the second one, whose debit is on the page before
 		p.clock = clock.At(time.Date(2030, 3, 2, 2, 0, 0, 0, time.UTC))
 		f := funding()
 		f.Earlier, f.Since, f.Reference = true, time.Date(2030, 3, 1, 12, 0, 0, 0, time.UTC), "another"

@@ -182,6 +182,14 @@ func TestOnlyADefiniteMatchResolvesAFunding(t *testing.T) {
 		"an older attempt failed":           {listed(step(2, "Debit", "Completed"), step(1, "Debit", "Failed")), "confirmed completed", false},
 		"a newer attempt failed":            {listed(step(2, "Debit", "Failed"), again[3]), "confirmed completed", false},
 		"the return of a failed debit":      {listed(step(2, "Credit", "Completed"), step(1, "Debit", "Failed")), "rejected failed", false},
+		"a failed one came back first":      {listed(again[1], again[2], step(1, "Debit", "Failed")), "confirmed completed", true},
+		"that, oldest first":                {listed(step(1, "Debit", "Reversed"), again[2], again[1]), "confirmed completed", true},
+		"that, and the return is open":      {listed(again[1], step(2, "Credit", "Queued"), step(1, "Debit", "Failed")), "confirmed completed", true},
+		"that, and the last one came back":  {listed(again[0], again[1], again[2], step(1, "Debit", "Failed")), "rejected reversed", true},
+		"the return of either":              {listed(step(3, "Credit", "Completed"), step(2, "Debit", "Completed"), step(1, "Debit", "Failed")), "unknown contradiction", true},
+		"an open return of either":          {listed(step(3, "Credit", "Pending"), step(2, "Debit", "Completed"), step(1, "Debit", "Failed")), "unknown pending", true},
+		"a return of either without times":  {strings.ReplaceAll(listed(again[1], again[2], step(1, "Debit", "Failed")), `"createdAt"`, `"at"`), "unknown contradiction", true},
+		"a return older than its debit":     {listed(again[1], again[2]), "unknown contradiction", true},
 		"a return without its debit":        {listed(step(2, "Credit", "Completed")), "unknown not_listed", true},
 		"an empty page before the last one": {`200 {"data":[],"pagination":{"pages":"3"}}`, "unknown not_listed", true},
 		"absence is no answer":              {listed(other), "unknown not_listed", false},
@@ -224,6 +232,13 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f0" {
 		t.Errorf("a funding of a clock that was ahead: %+v", a)
 	}
+	// The clock is ten days ahead, at the funding and at the requery.
+	f.Since = time.Date(2030, 1, 13, 0, 0, 0, 0, time.UTC)
+	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T01:40:00.000Z"), paid, page("2030-01-02T00:00:00.000Z"), page("2030-01-01T00:00:00.000Z"), `500 {}`)
+	p.clock = clock.At(f.Since.Add(3 * time.Hour))
+	if a := p.RequeryFunding(t.Context(), f); a.Outcome != provider.Confirmed || a.Reference != "f0" {
+		t.Errorf("a funding of a clock that is ten days ahead: %+v", a)
+	}
 	// If the list never ends, the plug stops reading. The list is then incomplete, so the plug does
 	// not report the funding as missing.
 	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
@@ -251,6 +266,8 @@ func TestAFailedRepetitionDoesNotHideAnEarlierSuccess(t *testing.T) {
 		return fmt.Sprintf(`{"_id":%q,"type":"Debit","paymentReference":%q,"amount":5000,"status":%q,"createdAt":%q}`, id, reference, status, at)
 	}
 	refused, paid := entry("t2", "2030-01-02T00:00:01.000Z", "Failed"), entry("t1", "2029-12-01T00:00:00.000Z", "Completed")
+	again, lost := entry("t4", "2030-01-02T00:00:01.000Z", "Completed"), entry("t1", "2029-12-01T00:00:00.000Z", "Failed")
+	back := strings.Replace(entry("t3", "2030-01-02T00:00:00.000Z", "Completed"), "Debit", "Credit", 1)
 	transfer := `200 {"data":` + refused + `}`
 	page := func(last, at string) string {
 		return `200 {"data":[` + strings.Repeat(`{"_id":"","createdAt":"`+at+`"},`, pageSize-1) + last + `],"pagination":{"pages":"3"}}`
@@ -266,6 +283,7 @@ func TestAFailedRepetitionDoesNotHideAnEarlierSuccess(t *testing.T) {
 		"on the list":            {true, "", []string{listed(refused, paid)}, "confirmed t1"},
 		"pages behind it":        {true, "", []string{first, second, first, second, page(paid, "2029-12-02T00:00:00.000Z"), listed()}, "confirmed t1"},
 		"by its id":              {true, "t2", []string{transfer, listed(refused, paid)}, "confirmed t1"},
+		"behind its return":      {true, "", []string{listed(again, back), listed(again, back), listed(again, back, lost)}, "confirmed t4"},
 		"the only one":           {true, "t2", []string{transfer, listed(refused)}, "rejected t2"},
 		"on no list":             {true, "t2", []string{transfer, listed()}, "rejected t2"},
 		"the list is not read":   {true, "t2", []string{transfer, `503 {}`}, "unknown "},
