@@ -127,6 +127,7 @@ type attempt struct {
 	otp      secret.Text
 	asked    bool // an earlier call with the same reference may have opened the account
 	isHeld   bool // another customer of the company has the account
+	isWrong  bool // the name does not match the BVN, and Kobo refuses such names
 }
 
 // Resolve runs a ResolveJob: it searches the bank for an account whose opening has no known
@@ -178,6 +179,7 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 // without a name refuses nobody.
 func (a *attempt) refuseName(record secret.Text) error {
 	if a.nameMatch = a.customer.compare(record); a.nameMatch == Partial || a.nameMatch == Mismatch {
+		a.isWrong = true
 		return errName
 	}
 	return nil
@@ -261,12 +263,16 @@ func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	return a.customer, nil
 }
 
-// Refuse also takes the account's number out of the row, because the number may be another customer's.
+// Refuse also takes the account's number out of the row, because the number may be another customer's. The row keeps the result of
+// the comparison only if the name was refused, because a new registration may correct such a name. Otherwise the company could tell
+// an account that another company has from a refusal by the bank.
 func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 	a.state, a.bank, a.message = refused, bank{}, cmp.Or(identity.Said(no), "The bank refused to open it.")
+	if !a.isWrong {
+		a.nameMatch = ""
+	}
 	why := failed(a.message)
 	if a.isHeld {
-		a.nameMatch = "" // the name was not refused, so no new registration corrects it
 		why = why.With(errHeld.Reason())
 	}
 	return why

@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 const held = "Failed to create account. Another customer has this account"
@@ -47,20 +48,26 @@ func TestAnAccountOfAnotherCustomerIsRefused(t *testing.T) {
 	})
 }
 
-// The account is another company's. The company reads what it reads of a bank that refuses without a reason.
+// The account is another company's. The company reads what it reads of a bank that refuses without a reason, also if it registers
+// the customer again. The bank's reply has the name of the account's owner.
 func TestAnAccountOfAnotherCompanyIsRefusedAsByTheBank(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		must(t, w.settlements.Enter(t.Context(), "another", "8000000007", "999240"))
+		named := account(7)
+		named.Holder = secret.NewText("ADA SAMPLE")
 		c := w.again(t, "ada@example.test")
 		no := provider.AccountAnswer{Answer: provider.Answer{Outcome: provider.Rejected}}
-		for _, said := range []provider.AccountAnswer{account(7), no} {
+		for _, said := range []provider.AccountAnswer{named, no} {
 			w.bank.open = func(int) provider.AccountAnswer { return said }
 			_, err := w.GenerateAccount(t.Context(), w.request(c.ID, 0))
 			want(t, err, fault.Refused, "Failed to create account. The bank refused to open it.")
 			if got := fault.Of(err).Reason(); got != fault.Declined {
 				t.Errorf("the reason is %s", got)
 			}
+			w.clock.Advance(time.Minute)
+			_, err = w.Create(t.Context(), w.registration("ada@example.test"))
+			want(t, err, fault.Refused, "Customer already exists")
 		}
 	})
 }

@@ -193,9 +193,19 @@ func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 		}
 	}
 	// The clock has jumped, or no program was up. The first question is not the last one for that.
-	for _, said := range []provider.Answer{refused, absent} {
-		if next, more := a.AttemptCheck(said, a.FirstCheck(), ended.Add(3*day)); !more || !next.Equal(ended.Add(4*day-time.Hour)) {
-			t.Errorf("after a late %+v: %s, %t", said, next, more)
+	// Nor does a question that could not be sent stand for it, however late.
+	for _, said := range []provider.Answer{refused, absent, unsent} {
+		for _, late := range []time.Duration{3 * day, 6 * day} {
+			next, more := a.AttemptCheck(said, a.FirstCheck(), ended.Add(late))
+			if !more || !next.Equal(ended.Add(late+day-time.Hour)) {
+				t.Errorf("after a late %+v: %s, %t", said, next, more)
+			}
+			if _, more = a.AttemptCheck(absent, next, next); more {
+				t.Errorf("after a late %+v and an absence: one more", said)
+			}
 		}
+	}
+	if _, more := a.AttemptCheck(unsent, ended.Add(7*day), ended.Add(7*day)); more {
+		t.Error("the questions that could not be sent do not end")
 	}
 }

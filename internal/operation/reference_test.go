@@ -66,21 +66,24 @@ func TestTwoOperationsNeverShareAReference(t *testing.T) {
 	})
 }
 
-// If a provider refuses a reference as a duplicate, the provider knows the reference. A later reply
-// "no such reference" does not refund the company, and operators decide.
+// If a provider refuses a reference as a duplicate, the provider knows the reference. If its reply names another
+// reference, the provider may know ours in another spelling. A later reply "no such reference" does not refund the
+// company then, and operators decide.
 func TestADuplicateIsNeverMissing(t *testing.T) {
-	each(t, func(t *testing.T, p *plant) {
-		o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})
-		p.stands(o, operation.Pending)
-		p.says(provider.Answer{Missing: true, Code: "404"})
-		for next := o.NextAt; !next.IsZero(); next = p.poll(o) {
-			p.clock.Advance(next.Sub(p.clock.Now()))
-		}
-		p.stands(o, operation.Pending)
-		if cases := p.open(); len(cases) != 1 || cases[0].Reason != operation.Unresolved {
-			t.Errorf("cases: %+v", cases)
-		}
-	})
+	for _, code := range []string{provider.CodeDuplicate, provider.CodeOther} {
+		each(t, func(t *testing.T, p *plant) {
+			o := p.run(p.begin(), provider.Answer{Code: code})
+			p.stands(o, operation.Pending)
+			p.says(provider.Answer{Missing: true, Code: "404"})
+			for next := o.NextAt; !next.IsZero(); next = p.poll(o) {
+				p.clock.Advance(next.Sub(p.clock.Now()))
+			}
+			p.stands(o, operation.Pending)
+			if cases := p.open(); len(cases) != 1 || cases[0].Reason != operation.Unresolved {
+				t.Errorf("%s: cases: %+v", code, cases)
+			}
+		})
+	}
 }
 
 // If a provider refuses a reference as a duplicate, a requery of that reference gives the

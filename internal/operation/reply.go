@@ -28,9 +28,9 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 }
 
 // isTelling reports whether a reply without an outcome says what the provider's next reply may not say again: that it
-// has the request, or a code for the customer. Without this, the reply "no such reference" could refund the operation.
+// has the request, or may have it, or a code for the customer. Without this, the reply "no such reference" could refund the operation.
 func isTelling(a provider.Answer) bool {
-	return a.Reference != "" || a.Token != "" || a.Meter.Text() != "" || a.Code == provider.CodeDuplicate
+	return a.Reference != "" || a.Token != "" || a.Meter.Text() != "" || a.Code == provider.CodeDuplicate || a.Code == provider.CodeOther
 }
 
 // called returns the operation after a first call that has ended now without an outcome. If another reply was written

@@ -117,7 +117,7 @@ func TestATellingReplyWaitsForTheDatabase(t *testing.T) {
 		tries int
 	}{
 		"an id": {provider.Answer{Code: "queued", Reference: "theirs"}, 2}, "a duplicate": {provider.Answer{Code: provider.CodeDuplicate}, 2},
-		"nothing": {silence, 1},
+		"another reference": {provider.Answer{Code: provider.CodeOther}, 2}, "nothing": {silence, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, p *plant) {

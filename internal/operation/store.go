@@ -145,11 +145,11 @@ func pendingIn(ctx context.Context, q db.Querier, company, operationID string) (
 }
 
 // Repeated reports whether the provider has ever reported the operation's reference as a
-// duplicate. In that case the provider knows the reference from before a restore, so the reply
-// "no such reference" does not count.
+// duplicate, or has replied with another reference. In that case the provider knows the reference
+// from before a restore, or may know it in another spelling. So the reply "no such reference" does not count.
 func (s *Service) Repeated(ctx context.Context, o Operation) (bool, error) {
 	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM operation_answer
-		WHERE company_id = $1 AND operation_id = $2 AND code = $3`, o.Company, o.ID, provider.CodeDuplicate)
+		WHERE company_id = $1 AND operation_id = $2 AND (code = $3 OR code = $4)`, o.Company, o.ID, provider.CodeDuplicate, provider.CodeOther)
 	return n > 0, err
 }
 

@@ -102,6 +102,13 @@ func (r Reply) Unknown() Answer { return Answer{Code: r.Trouble, Message: troubl
 // Unreadable is the Reply for a response that is not in the provider's format.
 var Unreadable = Reply{Trouble: CodeUnreadable}
 
+// Other returns the Answer for a reply to a payment that names a different payment, or ours in another spelling. The reply
+// decides nothing. But the provider may have carried ours out, so a later "no such reference" refunds nothing. Parameter
+// theirs is the provider's own id in the reply, or "".
+func Other(theirs string) Answer {
+	return Answer{Code: CodeOther, Message: troubles[CodeUnreadable], Reference: theirs}
+}
+
 // Error converts Trouble into the error of a call that moves no money.
 func (r Reply) Error(provider string) *Error {
 	return &Error{Provider: provider, Code: r.Trouble, Message: troubles[r.Trouble], Cause: r.Cause}

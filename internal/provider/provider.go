@@ -86,6 +86,8 @@ const (
 	CodeWrongChain  = "wrong_chain"  // a node belongs to a different blockchain
 	CodeLogsMissing = "logs_missing" // a node has returned fewer logs than its block has
 	CodeAmount      = "amount"       // carried out, but the reported amount differs from the order
+	// CodeOther means that the reply to a payment names a different one, or ours in another spelling.
+	CodeOther = "other_reference"
 )
 
 // InProgressCodes are the codes by which Safe Haven and VTpass say that they have accepted a request and have not finished it:

@@ -128,7 +128,11 @@ func (s *Shop) CheckAttempt(ctx context.Context, j job.Job) (next time.Time, err
 	if a.Found && a.Outcome != provider.Rejected || a.Outcome == provider.Confirmed {
 		return time.Time{}, s.Operations.Late(ctx, t, a)
 	}
-	next, more := t.AttemptCheck(a, j.RunAt, s.Clock.Now())
+	due := j.RunAt
+	if j.LastError != "" {
+		due = t.FirstCheck() // the pause after the failed run has replaced the planned time
+	}
+	next, more := t.AttemptCheck(a, due, s.Clock.Now())
 	switch {
 	case more:
 		return next, nil

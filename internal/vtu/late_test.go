@@ -188,6 +188,24 @@ func TestTheFirstBillerIsAskedAgain(t *testing.T) {
 	})
 }
 
+// A failed run of the job has changed the time of its next run. So a late question after it is not the last one.
+func TestALateQuestionAfterAFailedRunIsNotTheLast(t *testing.T) {
+	onStreet(t, provider.Proven, "*=vtpass>safehaven", func(t *testing.T, s *street) {
+		s.Billers["vtpass"] = puppet{s.pass, s.pass, refuses, func(context.Context, provider.Sale) provider.Answer {
+			return provider.Answer{Missing: true, Code: "015"}
+		}}
+		o := s.buy("")
+		s.clock.MoveTo(30 * time.Hour)
+		for _, failed := range []string{"the database is away", ""} {
+			j := job.Job{Company: o.Company, Kind: operation.AttemptJob, Subject: o.ID, RunAt: s.clock.Now(), LastError: failed}
+			next, err := s.CheckAttempt(t.Context(), j)
+			if s.must(err); failed == "" && !next.IsZero() || failed != "" && next.Before(j.RunAt.Add(23*time.Hour)) {
+				t.Errorf("after %q the next question is at %s", failed, next)
+			}
+		}
+	})
+}
+
 // Without a look-up, the statement of the bank's account says whether the bank has delivered late.
 func TestTheStatementShowsALateDelivery(t *testing.T) {
 	for name, charged := range map[string]bool{"charged": true, "not charged": false} {

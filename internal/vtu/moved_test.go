@@ -188,3 +188,20 @@ func TestTheHistoryOfACaseShowsTheAttempts(t *testing.T) {
 		}
 	})
 }
+
+// A space around the name of a product is no other name, so a purchase moves along the pair.
+func TestASpaceAroundANameDoesNotStopAMove(t *testing.T) {
+	onStreet(t, provider.Proven, "*=safehaven>vtpass", func(t *testing.T, s *street) {
+		bundle, _ := s.paired()
+		_, err := s.db.Exec(t.Context(), `UPDATE vtu_product_pair SET first_name = first_name || ' ', second_name = ' ' || second_name`)
+		s.must(err)
+		pairs, _, err := s.Pairs(t.Context(), 10, 0)
+		if s.must(err); len(pairs) != 1 || pairs[0].Stale() != "" {
+			t.Errorf("%+v", pairs)
+		}
+		o := s.play(s.stage(), tale{"safehaven": {story: off}, "vtpass": {story: "10"}}, s.bundle(bundle))
+		if o.State != vtu.Success || o.Provider != "vtpass" {
+			t.Errorf("%s at %s", o.State, o.Provider)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -50,14 +51,15 @@ func (p Pair) Stale() string {
 	return cmp.Or(p.First.differs(p.firstWas), p.Second.differs(p.secondWas))
 }
 
-// differs returns how the product differs from what an operator has agreed to, or "".
+// differs returns how the product differs from what an operator has agreed to, or "". Spaces around a name
+// do not count.
 func (l Listed) differs(was Agreed) string {
 	switch {
 	case !l.Active:
 		return fmt.Sprintf("%s does not list %q now", l.Provider, l.Name)
 	case was == Agreed{}:
 		return fmt.Sprintf("the pair does not say what %q of %s was", l.Name, l.Provider)
-	case l.Name != was.Name:
+	case strings.TrimSpace(l.Name) != strings.TrimSpace(was.Name):
 		return fmt.Sprintf("%s calls %q now %q", l.Provider, was.Name, l.Name)
 	case l.Price != was.Price:
 		return fmt.Sprintf("%q of %s cost ₦%s, and costs ₦%s now", l.Name, l.Provider, was.Price, l.Price)

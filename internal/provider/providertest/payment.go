@@ -117,6 +117,7 @@ func accidents(t *testing.T, newTrade func(t *testing.T) trade) {
 		{"the client id is not liked", Says(403, `{"statusCode":403,"message":"forbidden"}`), 1, done, done, 2, 1},
 		{"never let in", Says(401, `{"statusCode":401,"message":"expired"}`), 9, refused, missing, 2, 0},
 		{"never let in, in HTML", Says(403, `<html>no</html>`), 9, refused, missing, 2, 0},
+		{"not let in, with the code of a success", DoesAndSays(403, `{"statusCode":403,"responseCode":"00","code":"000"}`), 1, unknown, done, 1, 1},
 		{"HTTP 500, not done", Says(500, `{}`), 9, unknown, missing, 1, 0},
 		{"HTTP 500, done", DoesAndSays(500, `{}`), 9, unknown, done, 1, 1},
 		{"HTTP 502 in HTML, done", DoesAndSays(502, `<html>bad gateway</html>`), 9, unknown, done, 1, 1},

@@ -127,6 +127,25 @@ func TestSecondTryLost(t *testing.T) {
 	}
 }
 
+// A 401 that also says that the payment was made is not followed by a second payment.
+func TestARefusedTokenWithASuccessIsNotSentAgain(t *testing.T) {
+	for _, body := range []string{
+		`{"statusCode":401,"responseCode":"00"}`,
+		`{"statusCode":401,"data":{"responseCode":"00"}}`,
+		`{"statusCode":401,"data":{"status":"Completed"}}`,
+	} {
+		s := serve(t)
+		s.answer = func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, body)
+		}
+		a := s.plug(t, s.config(), clock.At(noon)).Pay(t.Context(), airtime)
+		if _, sent := s.seen(); a.Outcome != provider.Unknown || len(sent) != 1 {
+			t.Errorf("%s: %+v after %d requests", body, a, len(sent))
+		}
+	}
+}
+
 // Failed reads open the circuit breaker of reads, and further reads then fail immediately. A
 // payment still gets an access token and is sent.
 func TestFailingReadsDoNotStopPayments(t *testing.T) {

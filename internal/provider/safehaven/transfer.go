@@ -155,12 +155,8 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 		}
 	})
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
-		// The reply names a different payment, or ours in another spelling, so it decides nothing. But the bank may have
-		// carried ours out. With the bank's id, a later "no such reference" refunds nothing. The session ID is left out,
-		// because it would name the other payment's lines on the statement.
-		kept := provider.Unreadable.Answer()
-		kept.Reference = a.Reference
-		return provider.TransferAnswer{Answer: kept}
+		// The session ID is left out, because it would name the other payment's lines on the statement.
+		return provider.TransferAnswer{Answer: provider.Other(a.Reference)}
 	}
 	return t.answered(a)
 }

@@ -22,25 +22,29 @@ type envelope struct {
 // part is the data of a reply, which is decoded when its shape is known.
 type part struct {
 	text   json.RawMessage
-	coded  bool
-	inside struct {
-		ResponseCode text `json:"responseCode"`
-	}
+	looked bool
+	inside inside
+}
+
+// inside is what data of each shape may have.
+type inside struct {
+	ResponseCode text `json:"responseCode"`
+	Status       text `json:"status"`
 }
 
 // UnmarshalJSON keeps the text of the data.
 func (p *part) UnmarshalJSON(b []byte) error { return p.text.UnmarshalJSON(b) }
 
-// code returns the response code inside the data, or "". Only the first call decodes the data.
-func (p *part) code() string {
+// look returns the response code and the status inside the data. Only the first call decodes the data.
+func (p *part) look() inside {
 	if p == nil {
-		return ""
+		return inside{}
 	}
-	if !p.coded {
-		provider.ReadPart(p.text, &p.inside) // data of a different shape has no code
-		p.coded = true
+	if !p.looked {
+		provider.ReadPart(p.text, &p.inside) // data of a different shape has neither
+		p.looked = true
 	}
-	return string(p.inside.ResponseCode)
+	return p.inside
 }
 
 // read returns a reply's envelope. It returns false unless the body is one JSON object. The function
@@ -100,14 +104,14 @@ func (e envelope) pages() int {
 }
 
 // shut reports whether the provider refused our access token. In that case it did not process the
-// request.
+// request. A reply that also carries a sign of a success is not such a refusal.
 func shut(r provider.Reply) bool {
 	if r.Trouble != "" {
 		return false
 	}
 	s := r.Status
 	if e, ok := read(r); ok {
-		if e.duplicate(s) {
+		if e.duplicate(s) || e.codes().has(approved) || delivered[lower(e.Data.look().Status)] {
 			return false
 		}
 		s = e.status(s)
@@ -126,7 +130,7 @@ func (e envelope) duplicate(httpStatus int) bool {
 type codes [2]string
 
 func (e envelope) codes() codes {
-	return codes{string(e.ResponseCode), e.Data.code()}
+	return codes{string(e.ResponseCode), string(e.Data.look().ResponseCode)}
 }
 
 // clear reports whether both codes are compatible with a success.

@@ -68,11 +68,7 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 	}
 	a := judge(e, refusals)
 	if e.others(id) {
-		// The reply decides nothing. But VTpass may have carried out our purchase. With its id, a later "no such
-		// request_id" refunds nothing. No requery uses that id.
-		kept := provider.Unreadable.Answer()
-		kept.Reference = a.Reference
-		return kept
+		return provider.Other(a.Reference) // no requery uses that id
 	}
 	a.Unstarted = a.Outcome == provider.Rejected && unstarted[string(e.Code)] && e.bare()
 	return a
