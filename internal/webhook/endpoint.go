@@ -136,7 +136,8 @@ func (s *Service) endRest(ctx context.Context, e Endpoint) {
 	if e.FailingAt.IsZero() {
 		return
 	}
-	if err := s.sendWaiting(context.WithoutCancel(ctx), e, s.Clock.Now()); err != nil {
+	now := s.Clock.Now()
+	if err := s.sendWaiting(context.WithoutCancel(ctx), e.key(), now, now); err != nil {
 		s.Log.Warn("the waiting deliveries of a webhook were not brought forward", "company", e.Company, "webhook", e.ID, "error", err)
 	}
 	s.nudge()
