@@ -90,10 +90,15 @@ func (s *Service) findQueue(ctx context.Context, company, endpointID, queueID st
 		FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, company, endpointID, queueID)
 }
 
-// queuesOf returns all delivery queues of an endpoint.
-func (s *Service) queuesOf(ctx context.Context, company, endpointID string) ([]queue, error) {
-	return db.All(ctx, s.DB, queueTable.Scan, `SELECT `+queueColumns+`
-		FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 ORDER BY id`, company, endpointID)
+// removeQueuesOf deletes all delivery queues of an endpoint. Each one has a transaction of its own, so that it cannot deadlock with
+// programs that lock the endpoint and several queues.
+func (s *Service) removeQueuesOf(ctx context.Context, e endpointKey) error {
+	queues, err := db.All(ctx, s.DB, db.Value[string], `SELECT id FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2`, e.company, e.id)
+	for _, queueID := range queues {
+		_, failed := s.DB.Exec(ctx, `DELETE FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, e.company, e.id, queueID)
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // removeQueues deletes the queues of deleted endpoints that have no lease.
