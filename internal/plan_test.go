@@ -67,6 +67,7 @@ var mayScan = map[string]string{
 	"webhook.idleQueues":         "the sender reads three rows of each webhook at most",
 	"webhook.recoverRetries":     "three rows of each webhook at most, once a minute",
 	"webhook.removeQueues":       "three rows of each webhook at most, once an hour",
+	"webhook.endpointsWaiting":   "three rows of each webhook at most, and an index of the retries, once a minute",
 	"webhook.positions":          "three rows of each webhook at most, for the metrics",
 	"webhook.waitingRetries":     "the deliveries that wait for a retry, for the metrics",
 	"webhook.Waiting":            "kobo archive, once for each company",

@@ -75,10 +75,11 @@ var overCompanies = map[string]string{
 	"report.pendingOperations": "operators work across companies",
 	"payout.owner":             "a bank that tells of a payout names only its reference",
 
-	"webhook.idleQueues":     "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
-	"webhook.recoverRetries": "the sender looks once a minute for retries that were forgotten",
-	"webhook.removeQueues":   "an hourly job removes what deleted webhooks have left, of all companies",
-	"webhook.All":            "operators work across companies",
+	"webhook.idleQueues":       "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
+	"webhook.recoverRetries":   "the sender looks once a minute for retries that were forgotten",
+	"webhook.endpointsWaiting": "the sender looks once a minute for what waits too long",
+	"webhook.removeQueues":     "an hourly job removes what deleted webhooks have left, of all companies",
+	"webhook.All":              "operators work across companies",
 
 	"report.openCases":      "Prometheus is told of all cases together",
 	"report.allQueues":      "Prometheus is told of all jobs together",

@@ -66,7 +66,7 @@ func (s *Service) SetStatus(ctx context.Context, r Change) (Card, error) {
 	switch {
 	case begun != "" && (!isLast || row.state == done):
 		return s.concluded(ctx, by, c, r, isLast)
-	case row.state == opens && (begun == "" || s.Clock.Now().Before(row.calledUntil)):
+	case row.state == opens && (begun == "" || s.isCalled(row)):
 		return Card{}, errChanging
 	case begun == "" && c.isOver():
 		return Card{}, errEnded
@@ -123,6 +123,13 @@ func (s *Service) beginChange(ctx context.Context, c stored, last changeRow, r C
 	return row, nil
 }
 
+// isCalled reports whether the request that began a change may still be calling the issuer. If the end of its calls is far ahead, the
+// clock was ahead when the change began, and says nothing.
+func (s *Service) isCalled(r changeRow) bool {
+	left := r.calledUntil.Sub(s.Clock.Now())
+	return left > 0 && left <= s.Window+time.Hour
+}
+
 // name identifies a change in the row of an Idempotency-Key: the card's ID, and the instant at which the change began.
 func (r changeRow) name() string {
 	return r.cardID + "/" + strconv.FormatInt(clock.Micros(r.createdAt), 10)
@@ -139,7 +146,7 @@ func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row 
 	}
 	window, cancel := context.WithTimeout(ctx, s.Window)
 	defer cancel()
-	again := !s.Clock.Now().Before(row.calledUntil) // an earlier try may have reached the issuer
+	again := !s.isCalled(row) // an earlier try may have reached the issuer
 	if row.status == provider.CardCanceled {
 		if err := s.weigh(window, by, c, &row); err != nil {
 			return Card{}, err

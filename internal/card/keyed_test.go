@@ -1,11 +1,13 @@
 package card_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -107,6 +109,37 @@ func TestARepeatedRequestContinuesItsChange(t *testing.T) {
 			t.Errorf("the card is %s", c.Status)
 		}
 		w.stored("one", id, provider.CardInactive, http.StatusOK, "done")
+	})
+}
+
+// A change began while the clock of another program was ten days ahead. After the clock is right, the repeated request continues its
+// change, and the card can be changed again. A try that was not sent says nothing about the first one.
+func TestAChangeOfAClockAheadIsContinued(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		ahead := w.another(d)
+		ahead.clock = &clock.Movable{}
+		ahead.clock.MoveTo(10 * 24 * time.Hour)
+		ahead.run(d)
+		ahead.unanswered("one", id, provider.CardInactive)
+		_, _, err := w.keyed("one", id, provider.CardInactive)
+		if !errors.Is(err, idempotency.ErrInFlight) {
+			t.Fatalf("the first repetition: %v", err)
+		}
+		w.forward(time.Hour)
+		w.issuer.change = unsent
+		_, _, err = w.keyed("one", id, provider.CardInactive)
+		w.refused(err, changing)
+		w.issuer.change = yes
+		_, c, err := w.keyed("one", id, provider.CardInactive)
+		if must(t, err); c.Status != string(provider.CardInactive) {
+			t.Errorf("the card is %s", c.Status)
+		}
+		_, c, err = w.keyed("two", id, provider.CardActive)
+		if must(t, err); c.Status != string(provider.CardActive) {
+			t.Errorf("the card is %s", c.Status)
+		}
 	})
 }
 

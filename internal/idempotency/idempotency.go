@@ -173,7 +173,7 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 		answer, err := s.answer(ctx, company, row)
 		return nil, answer, err
 	case key.now.Before(row.RunningUntil):
-		return nil, nil, ErrInFlight
+		return nil, nil, s.inFlight(ctx, key, row)
 	}
 	key.subject = row.Subject // the response is made from this object
 	return key, nil, s.book.Prove(ctx, company)

@@ -157,6 +157,37 @@ func TestAnInterruptedRequestIsContinued(t *testing.T) {
 	})
 }
 
+// A request began while the clock was ten days ahead. After the clock is right, a repetition continues it an hour after the first
+// repetition, and not at once, because the program with the clock ahead may still execute it. That program still stores its response.
+func TestARequestOfAClockAheadIsContinued(t *testing.T) {
+	const ahead = 10 * 24 * time.Hour
+	for _, isAlive := range []bool{true, false} {
+		each(t, func(t *testing.T, d *drawer) {
+			d.clock.Jump(ahead)
+			first := d.key("k")
+			d.commit(d.with(begun(first, "thing", d.clock.Now().Add(time.Minute))))
+			d.clock.Jump(-ahead)
+			for range 4 {
+				d.refused("k", "print", fault.Conflict)
+				d.clock.Advance(15*time.Minute - time.Microsecond)
+			}
+			d.refused("k", "print", fault.Conflict)
+			if isAlive {
+				d.commit(d.with(finished(first, 1)))
+				d.stored("k", "200 1")
+				return
+			}
+			d.clock.Advance(4 * time.Microsecond)
+			heir := d.key("k")
+			if heir.Subject() != "thing" {
+				t.Errorf("the heir has the subject %q", heir.Subject())
+			}
+			d.commit(d.with(finished(heir, 2)))
+			d.stored("k", "200 2")
+		})
+	}
+}
+
 func TestAnswersInOneUnitAndAfterwards(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		k := d.key("at once")

@@ -300,12 +300,48 @@ func TestAJumpOfTheClockEndsNoAttemptEarly(t *testing.T) {
 					w.clock.Advance(30 * time.Second)
 				}
 				w.is(a, "PENDING")
-				if jump > 0 {
-					w.clock.Advance(15 * time.Minute)
-					look()
-					w.is(a, "FAILED")
-				}
+				w.clock.Advance(15 * time.Minute)
+				look()
+				w.is(a, "FAILED")
 			})
 		})
 	}
+}
+
+// A request began while the clock was ten days ahead. The program may still ask the provider, so the attempt stays as long as a call may
+// take. Then it is like the attempt of a right clock: another request continues it. A late outcome of the first request does not count.
+func TestAnAttemptOfAClockAheadIsContinued(t *testing.T) {
+	const ahead = 10 * 24 * time.Hour
+	each(t, func(t *testing.T, w *world) {
+		a := w.attempt(nil)
+		resolve := func() time.Time {
+			b := *a // as it is in the database
+			w.open = &b
+			next, err := w.Resolve(t.Context(), job.Job{Company: w.company, Subject: a.CustomerID})
+			w.must(err)
+			a.Intent = b.Intent
+			return next
+		}
+		first := *a
+		first.ask = func() (provider.Answer, error) {
+			a.Intent = first.Intent
+			w.clock.Jump(-ahead)
+			for range 2 {
+				if next := resolve(); next.Sub(w.clock.Now()) != w.Window+5*time.Second || a.CalledUntil.Sub(w.clock.Now()) != w.Window {
+					t.Errorf("the call ends at %s, and the next look is at %s", a.CalledUntil, next)
+				}
+			}
+			return yes, nil
+		}
+		w.clock.Jump(ahead)
+		if err := w.Open(t.Context(), &first, opening.From{}, nil, nil); !errors.Is(err, opening.ErrTaken) {
+			t.Fatalf("the first request: %v", err)
+		}
+		w.is(a, "PENDING")
+		w.clock.Advance(w.Window)
+		second := *a
+		second.ask = func() (provider.Answer, error) { return yes, nil }
+		w.must(w.Open(t.Context(), &second, opening.From{Row: a.Record(), Asked: true}, nil, nil))
+		w.is(a, "OPEN")
+	})
 }

@@ -21,7 +21,9 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 		return time.Time{}, err
 	}
 	now := m.Clock.Now()
-	if until := a.intent().CalledUntil; now.Before(until) && until.Sub(now) <= m.Window+time.Hour { // otherwise the clock was ahead at the request
+	if until := a.intent().CalledUntil; until.Sub(now) > m.Window+time.Hour {
+		return m.redate(ctx, a)
+	} else if now.Before(until) {
 		return a.intent().search().Next(until), nil
 	}
 	err = m.Look(ctx, a)
@@ -39,6 +41,19 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 		err = m.Cases.OpenCaseSince(ctx, j.Company, a.Name().ID, operation.Unresolved, i.CalledUntil, m.TooOld)
 	}
 	return a.intent().search().Next(now), err
+}
+
+// redate corrects the attempt of a request that began while a clock was ahead. The program may still be calling the provider, but this
+// call ends within the window from now. Before that, the thing does not count as missing, and no other request asks for it.
+func (m *Machine) redate(ctx context.Context, a Attempt) (next time.Time, err error) {
+	now, was, i := m.Clock.Now(), a.Record(), a.intent()
+	i.CalledUntil, i.Missing = now.Add(m.Window), 0
+	a.Touch(now)
+	err = m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })
+	if errors.Is(err, ErrTaken) {
+		err = nil // the next run reads what a request has written meanwhile
+	}
+	return i.search().Next(i.CalledUntil), err
 }
 
 // Look looks once for a thing that may have been made, and writes the outcome. While the thing is

@@ -169,7 +169,7 @@ func (o *Overview) readNeeds(ctx context.Context, q db.Querier) (err error) {
 	if o.Differences = int64(len(found)); err != nil {
 		return err
 	}
-	o.Runs, err = lastRuns(ctx, q)
+	o.Runs, err = lastRuns(ctx, q, o.At)
 	return err
 }
 

@@ -142,8 +142,8 @@ func setCompared(ctx context.Context, q db.Querier, bank string, at time.Time) e
 
 // lastRuns returns the last comparison of each bank that is compared. Differences that operators have decided since then are
 // not undecided any more.
-func lastRuns(ctx context.Context, q db.Querier) ([]Run, error) {
-	runs, err := newestRuns(ctx, q)
+func lastRuns(ctx context.Context, q db.Querier, now time.Time) ([]Run, error) {
+	runs, err := newestRuns(ctx, q, now)
 	for i := range runs {
 		if err == nil && runs[i].Undecided > 0 {
 			runs[i].Undecided, err = stillUndecided(ctx, q, runs[i])
@@ -175,9 +175,10 @@ func stillUndecided(ctx context.Context, q db.Querier, r Run) (int64, error) {
 	return min(n, r.Undecided), err
 }
 
-func newestRuns(ctx context.Context, q db.Querier) ([]Run, error) {
+// newestRuns returns the newest comparison of each bank that is compared, except those of a clock that was ahead.
+func newestRuns(ctx context.Context, q db.Querier, now time.Time) ([]Run, error) {
 	return db.All(ctx, q, scanRun, `SELECT r.id, r.provider, r.from_at, r.to_at, r.line_count, r.payments, r.credits, r.breaks, r.undecided, r.trouble, r.created_at
 		FROM report_reconciliation AS b JOIN report_run AS r ON r.company_id = b.company_id AND r.provider = b.provider AND r.id = (
-			SELECT n.id FROM report_run AS n WHERE n.company_id = b.company_id AND n.provider = b.provider ORDER BY n.id DESC LIMIT 1)
-		WHERE b.company_id = $1 ORDER BY r.provider`, settlement.House)
+			SELECT n.id FROM report_run AS n WHERE n.company_id = b.company_id AND n.provider = b.provider AND n.created_at <= $2 ORDER BY n.id DESC LIMIT 1)
+		WHERE b.company_id = $1 ORDER BY r.provider`, settlement.House, clock.Micros(now.Add(time.Minute)))
 }

@@ -92,9 +92,14 @@ func TestAComparisonInTheFutureDoesNotCount(t *testing.T) {
 		clk.Jump(ahead)
 		must(t, reports.AwaitReconciliation(t.Context(), "spare"))
 		day(time.Date(2030, 1, 11, 0, 0, 0, 0, clock.Lagos))
+		_, err := d.Exec(t.Context(), `UPDATE report_run SET id = 'f' || substr(id, 2) WHERE created_at > $1`, clock.Micros(began)) // an id begins with the time
+		must(t, err)
 		clk.Jump(-ahead)
 		clk.Advance(time.Hour)
 		must(t, reports.NotReconciled(t.Context(), "main", errors.New("no answer")))
+		if o, err := reports.Overview(t.Context()); err != nil || len(o.Runs) != 1 || o.Runs[0].Trouble != "no answer" {
+			t.Errorf("the last comparisons: %+v, %v", o.Runs, err)
+		}
 		last("main", began)
 		last("spare", time.Unix(0, 0))
 		last("other", time.Time{})

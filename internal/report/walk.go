@@ -277,13 +277,16 @@ func (s *Service) checkNew(ctx context.Context, company string, more func() bool
 	return err
 }
 
+// latestDue returns the latest time at which a walk can be due. A later one is that of a clock that was ahead, and counts as due.
+func latestDue(now time.Time) int64 { return clock.Micros(now.Add(walkEvery + time.Hour)) }
+
 // movedCompanies returns the companies with events that no check has read yet, and without a due walk or
 // a finding of their last walk.
 func movedCompanies(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		SELECT h.company_id FROM ledger_head AS h JOIN report_progress AS p ON p.company_id = h.company_id
-		WHERE p.due_at > $1 AND h.event_sequence > p.verified_sequence AND substr(p.wrongs, 1, 2) <> '["'
-		ORDER BY h.company_id LIMIT $2`, clock.Micros(now), walkMost)
+		WHERE p.due_at > $1 AND p.due_at <= $2 AND h.event_sequence > p.verified_sequence AND substr(p.wrongs, 1, 2) <> '["'
+		ORDER BY h.company_id LIMIT $3`, clock.Micros(now), latestDue(now), walkMost)
 }
 
 // dueWalks returns the companies whose walk is due, those with an unfinished walk and those without
@@ -291,5 +294,5 @@ func movedCompanies(ctx context.Context, q db.Querier, now time.Time) ([]string,
 func dueWalks(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		SELECT h.company_id FROM ledger_head AS h LEFT JOIN report_progress AS p ON p.company_id = h.company_id
-		WHERE coalesce(p.due_at, 0) <= $1 ORDER BY coalesce(p.due_at, 0), h.company_id LIMIT $2`, clock.Micros(now), walkMost)
+		WHERE coalesce(p.due_at, 0) <= $1 OR p.due_at > $2 ORDER BY coalesce(p.due_at, 0), h.company_id LIMIT $3`, clock.Micros(now), latestDue(now), walkMost)
 }

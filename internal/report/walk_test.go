@@ -127,6 +127,33 @@ func TestAWalkFindsWhatTheCheckOfNewRowsCannotSee(t *testing.T) {
 	})
 }
 
+// A walk while the clock was ten days ahead does not stand for the walks of these ten days, whether it has found a difference or not.
+func TestAWalkOfAClockAheadIsFollowedByOneOfTheRightClock(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		const ahead = 10 * 24 * time.Hour
+		p := startInParts(t, d)
+		p.clock.Jump(ahead)
+		p.walks("")
+		p.clock.Jump(-ahead)
+		p.must(`UPDATE ledger_transfer SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND kind = 'test'`)
+		p.walks("does not have exactly its debit and its credit")
+		p.clock.Jump(ahead)
+		p.walks("does not have exactly its debit and its credit")
+		p.clock.Jump(-ahead)
+		p.must(`UPDATE ledger_transfer SET amount_kobo = amount_kobo - 1 WHERE company_id = $1 AND kind = 'test'`)
+		p.walks("")
+		began := p.clock.Now()
+		if i := p.says(""); !i.FullWalkAt.Equal(began) {
+			t.Errorf("after the repair: %+v", i)
+		}
+		p.clock.Advance(time.Hour)
+		p.walks("")
+		if i := p.says(""); !i.FullWalkAt.Equal(began) {
+			t.Errorf("a walk an hour later: %+v", i)
+		}
+	})
+}
+
 // A check without verified rows, a check of new rows, and a walk each find every change by hand. A
 // check with a difference does not move the verified rows forward.
 func TestAChangeByHandIsFoundInParts(t *testing.T) {

@@ -6,7 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // begin leases the queue of a company's events, as a program does, and returns the visit. The visit has been sending for so long
@@ -106,4 +110,35 @@ func TestAMovedEndpointDoesNotRest(t *testing.T) {
 			t.Errorf("the old address got %s, the new one %d messages", old, n)
 		}
 	})
+}
+
+// A visit that stores results has locked the endpoint, and goes on to lock its queues. A deletion at this moment holds no queue while
+// it waits for the endpoint. Otherwise each would wait for the other, and the payments of the company with them.
+func TestADeletionLocksNoQueueBeforeItsEndpoint(t *testing.T) {
+	keys, err := secret.Parse(secret.Generate())
+	must(t, err)
+	w := newWorld(t, dbtest.New(t, db.Postgres), &clock.Movable{}, keys)
+	w.found("acme")
+	e := w.endpoint("acme", newReceiver(t).URL)
+	count := func(query string, args ...any) int64 {
+		n, err := db.One(t.Context(), w.db, db.Value[int64], query, args...)
+		must(t, err)
+		return n
+	}
+	deleted := make(chan error, 1)
+	must(t, w.db.Tx(t.Context(), func(q db.Querier) error {
+		_, err := db.All(t.Context(), q, db.Value[string], `SELECT id FROM webhook_endpoint WHERE company_id = $1 AND id = $2 FOR UPDATE`, "acme", e.ID)
+		must(t, err)
+		go func() { deleted <- w.Delete(t.Context(), "acme", e.ID) }()
+		eventually(t, "the deletion waits for the endpoint", func() bool {
+			return count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+		})
+		_, err = db.All(t.Context(), q, db.Value[string], `SELECT id FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 FOR UPDATE NOWAIT`, "acme", e.ID)
+		must(t, err)
+		return nil
+	}))
+	must(t, <-deleted)
+	if n := count(`SELECT count(*) FROM webhook_lane`); n != 0 {
+		t.Errorf("%d queues are left", n)
+	}
 }

@@ -65,10 +65,13 @@ func (d Delivery) MarshalJSON() ([]byte, error) {
 // TestKind is the event kind of a test message. The feed never contains an event of this kind.
 const TestKind = "webhook.test"
 
+// longestWait is the longest rest of an endpoint, and the longest pause between two retries of a delivery.
+const longestWait = time.Hour
+
 // ages contains the age of a delivery at each of its retries, up to three days.
 var ages = func() []time.Duration {
 	out := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
-	for age := time.Hour; age <= 72*time.Hour; age += time.Hour {
+	for age := longestWait; age <= 72*time.Hour; age += longestWait {
 		out = append(out, age)
 	}
 	return out
@@ -77,9 +80,15 @@ var ages = func() []time.Duration {
 // next returns the time of the next retry of a delivery that has had this many attempts. It
 // returns false if there are no more retries. Retries whose time passed while no program was
 // running are skipped. Each retry is early by a random time of up to a tenth of the wait. So
-// deliveries that failed at the same time are not all retried at the same time.
+// deliveries that failed at the same time are not all retried at the same time. A delivery of the future was created while a clock
+// was ahead. It counts as old as it is at this attempt on the schedule.
 func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 	i := max(int(attempts)-1, 0)
+	if created.After(now) {
+		if created = now; i > 0 && i < len(ages) {
+			created = now.Add(-ages[i-1])
+		}
+	}
 	for i < len(ages) && created.Add(ages[i]).Before(now) {
 		i++
 	}

@@ -136,7 +136,8 @@ func (s *Service) endRest(ctx context.Context, e Endpoint) {
 	if e.FailingAt.IsZero() {
 		return
 	}
-	if err := s.sendWaiting(context.WithoutCancel(ctx), e, s.Clock.Now()); err != nil {
+	now := s.Clock.Now()
+	if err := s.sendWaiting(context.WithoutCancel(ctx), e.key(), now, now); err != nil {
 		s.Log.Warn("the waiting deliveries of a webhook were not brought forward", "company", e.Company, "webhook", e.ID, "error", err)
 	}
 	s.nudge()
@@ -151,23 +152,22 @@ func (s *Service) Rotate(ctx context.Context, company, endpointID string, key *i
 	})
 }
 
-// Delete marks an endpoint as deleted and removes its delivery queues. Its deliveries remain stored. A visit to
-// a removed queue ends without storing the result of its attempt. Clear removes the queue of a replay that begins
-// at this moment.
+// Delete marks an endpoint as deleted, and then removes its delivery queues. Its deliveries remain stored. A visit to
+// a removed queue ends without storing the result of its attempt. If Delete cannot remove a queue, or a replay begins at
+// this moment, Clear removes the queue.
 func (s *Service) Delete(ctx context.Context, company, endpointID string) error {
-	queues, err := s.queuesOf(ctx, company, endpointID)
+	e, err := s.change(ctx, "delete", company, endpointID, nil, func(e *Endpoint, u *ledger.Unit) error {
+		e.State = Deleted
+		u.Count(count, -1, 0)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	_, err = s.change(ctx, "delete", company, endpointID, nil, func(e *Endpoint, u *ledger.Unit) error {
-		e.State = Deleted
-		u.Count(count, -1, 0)
-		for _, q := range queues {
-			u.Remove(queueTable.Record(q))
-		}
-		return nil
-	})
-	return err
+	if err := s.removeQueuesOf(context.WithoutCancel(ctx), e.key()); err != nil {
+		s.Log.Warn("the delivery queues of a deleted webhook stay for an hour", "company", company, "webhook", endpointID, "error", err)
+	}
+	return nil
 }
 
 // change reads an endpoint, edits it and commits it with a row of the audit log. If two requests

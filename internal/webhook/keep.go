@@ -23,6 +23,8 @@ const (
 // endpointKey is the key of an endpoint.
 type endpointKey struct{ company, id string }
 
+func (e Endpoint) key() endpointKey { return endpointKey{e.Company, e.ID} }
+
 // Begin adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Begin(ctx context.Context) error {
 	return job.Plan(ctx, s.DB, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)})

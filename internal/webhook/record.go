@@ -37,7 +37,7 @@ func (h health) rest(now time.Time) time.Time {
 	if h.failures < tolerance {
 		return time.Time{}
 	}
-	return now.Add(min(max(now.Sub(h.failingAt), 5*time.Second), time.Hour))
+	return now.Add(min(max(now.Sub(h.failingAt), 5*time.Second), longestWait))
 }
 
 // flush stores the results of attempts and the queue's position in the feed. It stores them even
@@ -78,7 +78,8 @@ func (v *visit) flush(ctx context.Context) error {
 		}
 	}
 	if worked && before.failures >= tolerance {
-		if err := v.sendWaiting(ctx, v.endpoint, v.Clock.Now()); err != nil {
+		now := v.Clock.Now()
+		if err := v.sendWaiting(ctx, v.endpoint.key(), now, now); err != nil {
 			return err
 		}
 	}

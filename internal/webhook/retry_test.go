@@ -35,6 +35,11 @@ func TestTheSchedule(t *testing.T) {
 	if ages[len(ages)-1] != 72*time.Hour || fmt.Sprint(ages[:6]) != "[5s 30s 2m0s 10m0s 30m0s 1h0m0s]" {
 		t.Error(ages)
 	}
+	for i, wait := range map[int]time.Duration{0: 5 * time.Second, 2: 90 * time.Second, 40: time.Hour} { // the clock was ahead at the creation
+		if at, ok := next(created.Add(240*time.Hour), created, int64(i+1)); !ok || at.Sub(created) > wait || at.Sub(created) < wait*9/10 {
+			t.Errorf("try %d of a delivery of the future: after %s, %v", i+2, at.Sub(created), ok)
+		}
+	}
 	// Retries whose time passed while no program was running are skipped.
 	if at, ok := next(created, created.Add(5*time.Hour+time.Minute), 1); !ok || at.Sub(created) > 6*time.Hour || at.Sub(created) < 5*time.Hour+54*time.Minute {
 		t.Error(at.Sub(created), ok)
@@ -457,6 +462,33 @@ func TestForgottenRetriesAreFound(t *testing.T) {
 		held, err := db.One(t.Context(), w.db, db.Value[int64], `SELECT count(*) FROM webhook_lane WHERE lease_until > 0`)
 		if must(t, err); held != 0 {
 			t.Errorf("%d queues are held", held)
+		}
+	})
+}
+
+// A program whose clock was ten days ahead has failed to send. The events and the retries wait for no more than the hour of the schedule.
+func TestWhatAClockAheadHasPutOffIsSent(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var ahead clock.Movable
+		ahead.MoveTo(10 * 24 * time.Hour)
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		r.set(fail)
+		w.tell("acme", event.VTUSuccess, 5)
+		other := newWorld(t, w.db, &ahead, w.Keys)
+		stop := other.start()
+		other.settle(0)
+		stop()
+		if got := r.sequences(); got != "[1 2 3]" {
+			t.Fatalf("the program with the clock ahead has sent %s", got)
+		}
+		r.set(nil)
+		w.start()
+		must(t, w.recoverRetries(t.Context(), w.clock.Now()))
+		w.settle(0)
+		if n := len(w.sent(e, Delivered)); n != 5 {
+			t.Errorf("%d of 5 are delivered", n)
 		}
 	})
 }

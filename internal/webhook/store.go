@@ -90,10 +90,15 @@ func (s *Service) findQueue(ctx context.Context, company, endpointID, queueID st
 		FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, company, endpointID, queueID)
 }
 
-// queuesOf returns all delivery queues of an endpoint.
-func (s *Service) queuesOf(ctx context.Context, company, endpointID string) ([]queue, error) {
-	return db.All(ctx, s.DB, queueTable.Scan, `SELECT `+queueColumns+`
-		FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 ORDER BY id`, company, endpointID)
+// removeQueuesOf deletes all delivery queues of an endpoint. Each one has a transaction of its own, so that it cannot deadlock with
+// programs that lock the endpoint and several queues.
+func (s *Service) removeQueuesOf(ctx context.Context, e endpointKey) error {
+	queues, err := db.All(ctx, s.DB, db.Value[string], `SELECT id FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2`, e.company, e.id)
+	for _, queueID := range queues {
+		_, failed := s.DB.Exec(ctx, `DELETE FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, e.company, e.id, queueID)
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // removeQueues deletes the queues of deleted endpoints that have no lease.
@@ -175,23 +180,30 @@ func (s *Service) bringForward(ctx context.Context, company, endpointID, queueID
 	return err
 }
 
-// sendWaiting makes all of an endpoint's waiting events and retries due now.
-func (s *Service) sendWaiting(ctx context.Context, e Endpoint, now time.Time) error {
+// sendWaiting makes an endpoint's events and retries due now that wait until a time after the given one.
+func (s *Service) sendWaiting(ctx context.Context, e endpointKey, now, after time.Time) error {
 	return s.DB.Tx(ctx, func(q db.Querier) error {
 		_, err := q.Exec(ctx, `UPDATE webhook_lane SET due_at = $3
-			WHERE company_id = $1 AND endpoint_id = $2 AND due_at > $3`, e.Company, e.ID, clock.Micros(now))
+			WHERE company_id = $1 AND endpoint_id = $2 AND due_at > $4`, e.company, e.id, clock.Micros(now), clock.Micros(after))
 		if err != nil {
 			return err
 		}
 		_, err = q.Exec(ctx, `UPDATE webhook_delivery SET next_at = $3
-			WHERE company_id = $1 AND endpoint_id = $2 AND state = 'PENDING' AND next_at > $3`, e.Company, e.ID, clock.Micros(now))
+			WHERE company_id = $1 AND endpoint_id = $2 AND state = 'PENDING' AND next_at > $4`, e.company, e.id, clock.Micros(now), clock.Micros(after))
 		return err
 	})
 }
 
+// endpointsWaiting returns the endpoints whose events or retries wait until a time after the given one.
+func (s *Service) endpointsWaiting(ctx context.Context, after time.Time) ([]endpointKey, error) {
+	return db.All(ctx, s.DB, db.Fields[endpointKey], `SELECT DISTINCT l.company_id, l.endpoint_id FROM webhook_lane AS l
+		WHERE l.due_at > $1 OR l.kind = 'retries' AND EXISTS (SELECT 1 FROM webhook_delivery AS d WHERE d.company_id = l.company_id
+			AND d.endpoint_id = l.endpoint_id AND d.state = 'PENDING' AND d.next_at > $1)`, clock.Micros(after))
+}
+
 // recoverRetries makes queues due that have retries but no due time. A program leaves such a
-// queue if it dies between two writes, for example in Resend. It also ends leases that last too long, because they began while a
-// clock was ahead.
+// queue if it dies between two writes, for example in Resend. It also ends leases that last too long, and sends what waits too
+// long, because the lease or the wait began while a clock was ahead.
 func (s *Service) recoverRetries(ctx context.Context, now time.Time) error {
 	_, err := s.DB.Exec(ctx, `UPDATE webhook_lane SET lease_until = 0 WHERE lease_until > $1`, clock.Micros(now.Add(lease+time.Minute)))
 	if err != nil {
@@ -200,6 +212,14 @@ func (s *Service) recoverRetries(ctx context.Context, now time.Time) error {
 	_, err = s.DB.Exec(ctx, `UPDATE webhook_lane SET due_at = $1 WHERE kind = 'retries' AND due_at = 0 AND lease_until <= $1
 		AND EXISTS (SELECT 1 FROM webhook_delivery AS d WHERE d.company_id = webhook_lane.company_id
 			AND d.endpoint_id = webhook_lane.endpoint_id AND d.state = 'PENDING')`, clock.Micros(now))
+	if err != nil {
+		return err
+	}
+	ahead := now.Add(longestWait + time.Minute)
+	waiting, err := s.endpointsWaiting(ctx, ahead)
+	for _, e := range waiting {
+		err = errors.Join(err, s.sendWaiting(ctx, e, now, ahead))
+	}
 	return err
 }
 
