@@ -38,7 +38,6 @@ var mayScan = map[string]string{
 	"vtu.owner":                  "as operation.AttemptOwner",
 	"operation.AttemptOwner":     "only where tables are divided, for a biller that names only its reference",
 	"job.Providers":              "the start of a program; the rows are work that waits, and not history",
-	"job.planned":                "as job.Providers, and once an hour",
 	"report.allQueues":           "an index scan that stops after each queue's first row, for the metrics",
 	"report.dueJobs":             "an index scan that stops after each queue's first row, for the metrics",
 	"report.moneyInFlight":       "a row of each company, and its accounts by key; an index of the open cases; for the metrics",

@@ -92,6 +92,9 @@ func LookInParts(ctx context.Context, q db.Querier, queue string, now time.Time)
 	return names, companies, more, err
 }
 
+// MostAhead is the number of jobs that Recover reads at once.
+const MostAhead = mostAhead
+
 // InPart and MostParts bound the jobs that a routed database reads.
 const (
 	InPart    = inPart

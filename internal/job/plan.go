@@ -30,18 +30,24 @@ func Plan(ctx context.Context, d *db.DB, jobs ...Job) error {
 }
 
 // Recover lets jobs of the given kinds run now that a program planned while its clock was ahead, and ends the leases of such a program.
-// It changes one job at a time, so it cannot get into a deadlock with a commit.
+// It changes one job at a time, so it cannot get into a deadlock with a commit. It goes through the whole list, because some jobs return
+// to their time in the future again and again.
 func Recover(ctx context.Context, d *db.DB, now time.Time, kinds ...string) error {
-	list, err := planned(ctx, d, now.Add(longest), now.Add(early), kinds)
-	for _, j := range list {
-		if err == nil {
-			err = bringForward(d.At(ctx, j.Company), d, j, now)
+	for after := (Job{}); ; {
+		list, err := planned(ctx, d, now.Add(longest), now.Add(early), kinds, after)
+		for _, j := range list {
+			if err == nil {
+				err = bringForward(d.At(ctx, j.Company), d, j, now)
+			}
+			after = j
+		}
+		if err != nil || len(list) < mostAhead {
+			return err
 		}
 	}
-	return err
 }
 
-// mostAhead is how many jobs Recover changes at once.
+// mostAhead is how many jobs Recover reads at once.
 const mostAhead = 1000
 
 // longest is longer than every lease that has just begun, also by the clock of another program.

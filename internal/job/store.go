@@ -274,19 +274,24 @@ func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at
 }
 
 // bringForward lets a job run at a time, unless it runs earlier. It ends a lease that lasts too long, and leaves other leased jobs alone.
+// A job was not created after that time, so its age is counted from then at the latest.
 func bringForward(ctx context.Context, q db.Querier, j Job, at time.Time) error {
 	_, err := q.Exec(ctx, `
-		UPDATE job SET run_at = CASE WHEN run_at > $4 THEN $4 ELSE run_at END, lease_until = 0
+		UPDATE job SET run_at = CASE WHEN run_at > $4 THEN $4 ELSE run_at END, lease_until = 0,
+			created_at = CASE WHEN created_at > $4 THEN $4 ELSE created_at END
 		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND (run_at > $4 AND lease_until = 0 OR lease_until > $5)`,
 		j.Company, j.Kind, j.Subject, clock.Micros(at), clock.Micros(at.Add(longest)))
 	return err
 }
 
-// planned returns at most mostAhead jobs of all companies whose lease ends after leased, or that are of these kinds and run after run.
-func planned(ctx context.Context, q db.Querier, leased, run time.Time, kinds []string) ([]Job, error) {
+// planned returns at most mostAhead jobs of all companies whose lease ends after leased, or that are of these kinds and run after run. They
+// are in the order of their keys, and follow the job after.
+func planned(ctx context.Context, q db.Querier, leased, run time.Time, kinds []string, after Job) ([]Job, error) {
 	return db.All(ctx, q, table.Scan, `
-		SELECT `+columns+` FROM job WHERE lease_until > $1 OR run_at > $2 AND lease_until = 0 AND kind = ANY($3) ORDER BY run_at DESC LIMIT $4`,
-		clock.Micros(leased), clock.Micros(run), kinds, mostAhead)
+		SELECT `+columns+` FROM job WHERE (company_id, kind, subject) > ($5, $6, $7)
+			AND (lease_until > $1 OR run_at > $2 AND lease_until = 0 AND kind = ANY($3))
+		ORDER BY company_id, kind, subject LIMIT $4`,
+		clock.Micros(leased), clock.Micros(run), kinds, mostAhead, after.Company, after.Kind, after.Subject)
 }
 
 // Providers returns the providers of all companies' jobs, except the fintech's own jobs (company
