@@ -114,8 +114,15 @@ func (a *App) planJobs(ctx context.Context) error {
 	return errors.Join(
 		a.Inbox.Plan(ctx), a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Requests.Begin(ctx), a.Reports.Begin(ctx),
 		a.Keys.Begin(ctx), a.Keyring.Plan(ctx), a.Evidence.Plan(ctx),
-		job.Recover(ctx, a.DB, a.Clock.Now(), operation.ResolveJob, card.ResolveJob, customer.ResolveJob, corporate.ResolveJob, collection.ResolveJob),
+		job.Recover(ctx, a.DB, a.Clock.Now(), followed...),
 	)
+}
+
+// followed are the kinds of jobs that follow something, such as a payment, with pauses of at most 90 minutes, and that do no harm when
+// they run early. The job of a checked bulk payout waits longer, until nobody may confirm it any more, and returns to that time.
+var followed = []string{
+	operation.ResolveJob, payout.BulkCheckJob, payout.BulkSendJob, card.ResolveJob, card.ChangeJob, card.ReturnJob,
+	customer.ResolveJob, corporate.ResolveJob, collection.ResolveJob,
 }
 
 // restoreJobs creates jobs for open operations that have lost theirs, and plans the recurring jobs again, in case the clock has

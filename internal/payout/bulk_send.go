@@ -310,8 +310,8 @@ func (s *Service) SendBulk(ctx context.Context, j job.Job) (next time.Time, err 
 
 // sendLine sends the payout of one line. It returns an error if the line must stay in the queue.
 //
-// A name that is too old is asked for again before the claim. If the account has a different name
-// now, or does not exist any more, the payout is refunded.
+// A name that is too old is asked for again before the claim. So is a name from the future, because the clock was ahead
+// then. If the account has a different name now, or does not exist any more, the payout is refunded.
 //
 // A payout that waited too long, or whose database was restored, is only claimed. The row may be from a
 // backup, and the bank may have paid it since. So the resolver asks the bank.
@@ -330,7 +330,7 @@ func (s *Service) sendLine(ctx context.Context, b bulkState, l lineRow) error {
 		return errBankAway
 	}
 	session, gone := to.session, error(nil)
-	if s.Clock.Now().Sub(to.CreatedAt) > stale {
+	if age := s.Clock.Now().Sub(to.CreatedAt); max(age, -age) > stale {
 		a, err := s.enquire(ctx, o.Provider, to.BankCode, to.AccountNumber)
 		switch {
 		case fault.Is(err, fault.Refused):
