@@ -287,7 +287,7 @@ func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time
 	if err != nil {
 		return time.Time{}, err
 	}
-	if now := s.Clock.Now(); now.Before(row.calledUntil) {
+	if s.isCalled(row) {
 		return row.calledUntil, nil
 	}
 	c, by, err := s.atIssuer(ctx, j.Company, j.Subject)
@@ -302,7 +302,7 @@ func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time
 		return time.Time{}, err
 	}
 	age := s.Clock.Now().Sub(row.createdAt)
-	next = s.Clock.Now().Add(min(time.Hour, max(30*time.Second, age)))
+	next = s.Clock.Now().Add(min(time.Hour, max(30*time.Second, age, -age)))
 	if age <= changeCase {
 		return next, nil
 	}
