@@ -11,7 +11,7 @@ import (
 // download the same as CSV.
 func TestOperatorsSeeTheDaysOfBanks(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
-		d.write(`INSERT INTO operation_case VALUES ('house', 'c1', 'main/x', 'UNKNOWN_DEBIT', 0, '', -10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
+		d.write(`INSERT INTO operation_case VALUES ('house', 'c1', 'main/x', 'UNKNOWN_DEBIT', 0, '', 10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
 		d.write(`INSERT INTO report_bank_day VALUES ('house', 'main', 21915, 'r1', 12, 50000, 70000, -11075, 2, 1,
 			'[{"Reason":"UNKNOWN_DEBIT","Company":"house","Subject":"main/x","Bank":100,"Book":0,"Detail":"=a debit","At":"2030-01-01T10:00:00Z","Case":"c1","Effect":-100},
 			{"Reason":"UNBOOKED_CHARGE","Company":"house","Subject":"main/2030-01-01","Bank":10.75,"Book":0,"Detail":"charges","At":"2029-12-31T23:00:00Z","Case":"c2","Effect":-10.75}]', $1)`,

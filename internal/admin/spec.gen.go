@@ -199,7 +199,7 @@ type BankDayBreak struct {
 	// Effect How much higher the bank's balance is than the ledger's.
 	Effect money.Kobo `json:"effect"`
 
-	// Explained The part of `effect` that the decision of the case explains. A decision that booked less than the bank has explains what it booked.
+	// Explained The part of `effect` that the decision of the case explains. A decision that booked less than the bank has explains what it booked. A dismissed case explains no more than its amount, if it has one, and nothing of a difference in the other direction.
 	Explained money.Kobo `json:"explained"`
 	Detail    string     `json:"detail"`
 

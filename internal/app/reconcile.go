@@ -27,8 +27,6 @@ const (
 	// overlap is how much of what the last comparison covered the next one covers again, because the bank may give money back days
 	// after it took it.
 	overlap = Reach - reconcileEvery
-	// furthest is how far back a comparison goes to cover what earlier ones have missed.
-	furthest = 31 * 24 * time.Hour
 	// reconcileLimit is the timeout of a comparison for each Reach that it covers. A statement of three days may have
 	// thousands of pages.
 	reconcileLimit = time.Hour
@@ -71,7 +69,7 @@ func (a *App) reconcile(ctx context.Context, bank string, book leased, reach tim
 
 // reachOf returns how far back a comparison goes: as far as least, and further if none has succeeded for days. Otherwise nobody would
 // ever compare these days. It goes back to each day for which charges were booked since the last one, too. While the case was open, the
-// bank may have added charges to the day.
+// bank may have added charges to the day. It also goes back to each day with a difference that was decided for less than it is.
 func (a *App) reachOf(ctx context.Context, bank string, least time.Duration) (time.Duration, error) {
 	last, err := a.Reports.ComparedAt(ctx, bank)
 	if err != nil || last.IsZero() {
@@ -79,16 +77,22 @@ func (a *App) reachOf(ctx context.Context, bank string, least time.Duration) (ti
 	}
 	now := a.Clock.Now()
 	// Shortly after the decision a comparison takes the rest of a day for decided. So the next one covers the day again.
-	booked, err := a.Reports.BookedFor(ctx, bank, now.Add(-furthest), last.Add(-reconcileEvery))
+	booked, err := a.Reports.BookedFor(ctx, bank, now.Add(-report.LongestReach), last.Add(-reconcileEvery))
+	if err != nil {
+		return least, err
+	}
+	part, err := a.Reports.PartlyExplained(ctx, bank, now.Add(-report.LongestReach))
 	if err != nil {
 		return least, err
 	}
 	reach := least
 	if missed := now.Sub(last) + overlap; missed > max(least, Reach) {
-		reach = max(least, min(missed, furthest))
+		reach = max(least, min(missed, report.LongestReach))
 	}
-	if !booked.IsZero() {
-		reach = max(reach, min(now.Sub(booked), furthest))
+	for _, day := range []time.Time{booked, part} {
+		if !day.IsZero() {
+			reach = max(reach, min(now.Sub(day), report.LongestReach))
+		}
 	}
 	return reach, nil
 }

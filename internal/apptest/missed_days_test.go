@@ -9,6 +9,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -60,25 +61,29 @@ func (b lateBank) Statement(ctx context.Context, from, to time.Time, page int) (
 	return lines, more, err
 }
 
-// The bank adds a charge to a day whose case is open. Two people book what the case had, when a usual comparison does not reach back to
-// the day any more. The next one opens a case about the rest.
+// The bank adds a charge to a day whose case is open. Two people decide about what the case had, when a usual comparison does not reach
+// back to the day any more. The next one opens a case: about the rest if the first amount was booked, and otherwise about the whole.
 func TestAChargeThatCameDuringItsCaseIsComparedAfterTheDecision(t *testing.T) {
-	each(t, func(t *testing.T, dialect db.Dialect) {
-		var late atomic.Pointer[provider.StatementLine]
-		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.AroundBanks(func(b provider.Bank) provider.Bank { return lateBank{b, &late} }))
-		day := p.App.Clock.Now()
-		plantLine(t, p, "Debit", "sms-1", 4, "SMS alert charge")
-		p.Advance(49 * time.Hour)
-		first := opens(t, p, operation.UnbookedCharge, 1)[0]
-		late.Store(&provider.StatementLine{ID: "sms-2", Reference: "sms-2", Amount: 1075, Narration: "SMS alert charge", At: day})
-		for range 3 {
-			p.Advance(24 * time.Hour)
-		}
-		agree(t, p, first.ID, operation.Finding{Outcome: operation.Booked})
-		p.Advance(25 * time.Hour)
-		second := opens(t, p, operation.UnbookedCharge, 1)[0]
-		if first.Amount != 400 || second.Amount != 1075 || second.Subject != first.Subject {
-			t.Errorf("%+v\n%+v", first, second)
-		}
-	})
+	for outcome, want := range map[string]money.Kobo{operation.Booked: 1075, operation.Dismissed: 1475} {
+		t.Run(outcome, func(t *testing.T) {
+			each(t, func(t *testing.T, dialect db.Dialect) {
+				var late atomic.Pointer[provider.StatementLine]
+				p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.AroundBanks(func(b provider.Bank) provider.Bank { return lateBank{b, &late} }))
+				day := p.App.Clock.Now()
+				plantLine(t, p, "Debit", "sms-1", 4, "SMS alert charge")
+				p.Advance(49 * time.Hour)
+				first := opens(t, p, operation.UnbookedCharge, 1)[0]
+				late.Store(&provider.StatementLine{ID: "sms-2", Reference: "sms-2", Amount: 1075, Narration: "SMS alert charge", At: day})
+				for range 3 {
+					p.Advance(24 * time.Hour)
+				}
+				agree(t, p, first.ID, operation.Finding{Outcome: outcome})
+				p.Advance(25 * time.Hour)
+				second := opens(t, p, operation.UnbookedCharge, 1)[0]
+				if first.Amount != 400 || second.Amount != want || second.Subject != first.Subject {
+					t.Errorf("%+v\n%+v", first, second)
+				}
+			})
+		})
+	}
 }

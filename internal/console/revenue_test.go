@@ -52,7 +52,7 @@ func TestFinanceSeesWhatADayEarned(t *testing.T) {
 // file has the same figures.
 func TestFinanceSeesWhatADayLacks(t *testing.T) {
 	each(t, func(w *world) {
-		w.plant(`INSERT INTO operation_case VALUES ('house', 'c1', 'safehaven/x', 'UNKNOWN_DEBIT', 0, '', -10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
+		w.plant(`INSERT INTO operation_case VALUES ('house', 'c1', 'safehaven/x', 'UNKNOWN_DEBIT', 0, '', 10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
 		w.plant(`INSERT INTO report_bank_day VALUES ('house', 'safehaven', 21915, 'r1', 12, 50000, 70000, -11075, 2, 0,
 			'[{"Reason":"UNKNOWN_DEBIT","Company":"house","Subject":"safehaven/x","Bank":100,"Book":0,"Detail":"a debit of ₦5000.00 at safehaven <b>debit</b>","At":"2030-01-01T10:00:00Z","Case":"c1","Effect":-100},
 			{"Reason":"UNBOOKED_CHARGE","Company":"house","Subject":"safehaven/2030-01-01","Bank":10.75,"Book":0,"Detail":"charges","At":"2029-12-31T23:00:00Z","Case":"c2","Effect":-10.75}]', 1893452645000000)`)

@@ -68,7 +68,21 @@ func (c Case) answers(found Case, judged time.Time) bool {
 	case Booked, Assigned, FoundConfirmed, FoundRejected:
 		return !c.UpdatedAt.Before(judged)
 	}
-	return c.Amount == 0 || found.Amount == 0 || (found.Amount > 0) == (c.Amount > 0) && size(found.Amount) <= size(c.Amount)
+	return Covered(c.Amount, found.Amount) == found.Amount
+}
+
+// Covered returns the part of a difference that a dismissed case about the amount decided covers. A case of an earlier release has no
+// amount, and covers the whole.
+func Covered(decided, found money.Kobo) money.Kobo {
+	switch {
+	case decided == 0 || found == 0:
+		return found
+	case (found > 0) != (decided > 0):
+		return 0
+	case size(found) > size(decided):
+		return decided
+	}
+	return found
 }
 
 func size(k money.Kobo) money.Kobo { return max(k, -k) }

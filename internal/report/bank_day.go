@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -84,19 +85,27 @@ type DayBreak struct {
 	Explained money.Kobo `json:"-"`
 }
 
-// tell adds the present state of the break's case. A decision that moved the amount of the case explains no more than that amount.
-// The break may have grown since the case was opened.
+// tell adds the present state of the break's case. A decision that moved the amount of the case explains no more than that amount, and
+// a dismissal no more than it covers. The break may have grown since the case was opened.
 func (b *DayBreak) tell(c caseState) {
 	b.State, b.Outcome, b.Explained = c.state, c.outcome, 0
 	if c.state != operation.Resolved {
 		return
 	}
-	b.Explained = b.Effect
-	if c.outcome == operation.Booked || c.outcome == operation.Assigned {
+	switch b.Explained = b.Effect; c.outcome {
+	case operation.Booked, operation.Assigned:
 		most := max(c.amount, -c.amount)
 		b.Explained = min(max(b.Effect, -most), most)
+	case operation.Dismissed:
+		found := b.Bank - b.Book
+		if b.Explained = operation.Covered(c.amount, found); b.Effect != found {
+			b.Explained = -b.Explained
+		}
 	}
 }
+
+// isPart reports whether the decision of the break's case explains a part of the break only.
+func (b DayBreak) isPart() bool { return b.State == operation.Resolved && b.Explained != b.Effect }
 
 // effect returns how much higher the bank's balance is than the ledger's because of a break.
 func (b Break) effect() money.Kobo {
@@ -139,6 +148,23 @@ func (s *Service) BankDays(ctx context.Context, bank string, from, to time.Time)
 	if err := CheckBankDays(from, to); err != nil {
 		return nil, err
 	}
+	return s.toldDays(ctx, bank, from, to)
+}
+
+// PartlyExplained returns the oldest day of a bank, at or after from, with a difference of which the decision of its case explains a part
+// only. It returns the zero time if there is none. A comparison that covers the day opens a case about the rest.
+func (s *Service) PartlyExplained(ctx context.Context, bank string, from time.Time) (oldest time.Time, err error) {
+	list, err := s.toldDays(ctx, bank, midnight(from), s.clock.Now())
+	for _, d := range list {
+		if slices.ContainsFunc(d.Findings, DayBreak.isPart) {
+			oldest = d.Began // the newest day comes first
+		}
+	}
+	return oldest, err
+}
+
+// toldDays returns days like BankDays, as many as there are.
+func (s *Service) toldDays(ctx context.Context, bank string, from, to time.Time) ([]BankDay, error) {
 	list, err := bankDaysBetween(ctx, s.db, bank, dayNumber(from), dayNumber(to))
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func TestADayOfABankIsShownBesideTheLedger(t *testing.T) {
 			"bank 07 00:00: 2 lines, ₦30.00 in, ₦100.00 out; ₦-70.00, ₦0.00 in the ledger, ₦0.00 of ₦-70.00 explained, charges true",
 			gift, "UNKNOWN_DEBIT bank/theft ₦-100.00  ")
 
-		_, err := d.Exec(t.Context(), `INSERT INTO operation_case VALUES ('house', 'case bank/theft', 'bank/theft', 'UNKNOWN_DEBIT', 0, '', -10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
+		_, err := d.Exec(t.Context(), `INSERT INTO operation_case VALUES ('house', 'case bank/theft', 'bank/theft', 'UNKNOWN_DEBIT', 0, '', 10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
 		must(t, err)
 		// The charges of the 8th were booked as the case had them. The day has more by now.
 		_, err = d.Exec(t.Context(), `INSERT INTO operation_case VALUES ('house', 'case bank/2030-01-08', 'bank/2030-01-08', 'UNBOOKED_CHARGE', 0, '', 300, 'RESOLVED', 'booked', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
@@ -92,6 +92,54 @@ func TestADayOfABankIsShownBesideTheLedger(t *testing.T) {
 		for _, to := range []time.Time{lagosDay(6), lagosDay(6).AddDate(0, 0, 32)} {
 			if _, err := s.BankDays(t.Context(), "", lagosDay(6), to); err == nil {
 				t.Error("a period up to", to)
+			}
+		}
+	})
+}
+
+// A day's difference grew while its case was open. A dismissal explains no more than the case said, in the same direction, as the comparison
+// judges it. So the comparison finds the day again, and opens another case.
+func TestADecisionExplainsNoMoreThanItsCaseSaid(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 20, 3, 0, 0, 0, time.UTC))
+		s := report.New(d, clk)
+		write := func(statement string, args ...any) {
+			t.Helper()
+			_, err := d.Exec(t.Context(), statement, args...)
+			must(t, err)
+		}
+		write(`INSERT INTO report_bank_day VALUES ('house', 'bank', 21915, 'r1', 1, 0, 400, -400, 1, 1,
+			'[{"Reason":"DUPLICATE_DEBIT","Company":"a","Subject":"p","Bank":4,"Book":0,"Detail":"","At":"2030-01-01T10:00:00Z","Case":"c","Effect":-4}]', $1)`, clk.Now().UnixMicro())
+		write(`INSERT INTO report_bank_day VALUES ('house', 'bank', 21916, 'r1', 1, 0, 0, 400, 1, 1,
+			'[{"Reason":"MISSING_CREDIT","Company":"a","Subject":"q","Bank":4,"Book":0,"Detail":"","At":"2030-01-02T10:00:00Z","Case":"d","Effect":4}]', $1)`, clk.Now().UnixMicro())
+		for _, id := range []string{"c", "d"} {
+			write(`INSERT INTO operation_case VALUES ('a', $1, $1, 'DUPLICATE_DEBIT', 0, '', 0, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`, id)
+		}
+		for _, c := range []struct {
+			state, outcome string
+			amount, want   money.Kobo // of the case, and what it explains
+		}{
+			{"RESOLVED", operation.Dismissed, 300, 300},
+			{"RESOLVED", operation.Dismissed, 400, 400},
+			{"RESOLVED", operation.Dismissed, 500, 400},
+			{"RESOLVED", operation.Dismissed, -300, 0},
+			{"RESOLVED", operation.Dismissed, 0, 400}, // of an earlier release
+			{"RESOLVED", operation.Assigned, 300, 300},
+			{"OPEN", "", 300, 0},
+		} {
+			write(`UPDATE operation_case SET state = $1, outcome = $2, amount_kobo = $3 WHERE company_id = 'a'`, c.state, c.outcome, int64(c.amount))
+			list, err := s.BankDays(t.Context(), "bank", lagosDay(1), lagosDay(3))
+			must(t, err)
+			if len(list) != 2 || list[0].Explained() != c.want || list[1].Explained() != -c.want {
+				t.Errorf("%+v: %+v", c, list)
+			}
+			day, err := s.PartlyExplained(t.Context(), "bank", lagosDay(1))
+			must(t, err)
+			if isPart := c.state == "RESOLVED" && c.want != 400; isPart != day.Equal(lagosDay(1)) || isPart == day.IsZero() {
+				t.Errorf("%+v: the day %s is explained in part", c, day)
+			}
+			if day, err = s.PartlyExplained(t.Context(), "bank", lagosDay(3)); err != nil || !day.IsZero() {
+				t.Error(day, err)
 			}
 		}
 	})

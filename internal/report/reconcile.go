@@ -24,6 +24,8 @@ const (
 	furthest = 7 * 24 * time.Hour
 	// Earlier is how much of the statement before that a comparison reads too, if a payment lacks its debit.
 	Earlier = 31 * 24 * time.Hour
+	// LongestReach is how far back the daily comparison goes to cover what earlier ones have missed.
+	LongestReach = 31 * 24 * time.Hour
 	// lastPage is the maximum number of pages of a statement.
 	lastPage = 100_000
 )
