@@ -1,11 +1,14 @@
 package console
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // bankDayFilters are the names of the filters, as in the address.
@@ -54,6 +57,22 @@ func unexplained(d admin.BankDay) money.Kobo { return d.Difference - d.Explained
 // isExplained reports whether the decision of a difference's case explains the whole difference.
 func isExplained(f admin.BankDayBreak) bool {
 	return optional(f.Status) == "RESOLVED" && f.Explained == f.Effect
+}
+
+// restWords says what a decision of a difference's case was about, and how the rest gets a case. The daily comparison covers the day of
+// the rest again, unless the day is too old by then.
+func (v *visit) restWords(d admin.BankDay, f admin.BankDayBreak) string {
+	about := naira(f.Explained)
+	if f.Explained == 0 {
+		about = "another difference"
+	}
+	const day = 24 * time.Hour
+	age := v.now().Sub(instant(d.Day + "T00:00:00+01:00"))
+	if age <= report.LongestReach-day {
+		return "The decision was about " + about + ". The next comparison opens another case."
+	}
+	return fmt.Sprintf("The decision was about %s. The day is too old for the daily comparison. The command “kobo reconcile --days %d” compares it again, and opens another case.",
+		about, age/day+1)
 }
 
 // undecided returns the number of a day's differences that nobody has explained.

@@ -455,9 +455,9 @@ func bankDifferences(v *visit, days []admin.BankDay) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var20 string
-						templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs("The decision was about " + naira(f.Explained) + ". The next comparison opens a case about the rest.")
+						templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(v.restWords(d, f))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `page_bank_days.templ`, Line: 105, Col: 131}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `page_bank_days.templ`, Line: 105, Col: 47}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 						if templ_7745c5c3_Err != nil {

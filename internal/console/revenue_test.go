@@ -1,9 +1,11 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/operator"
 )
@@ -83,6 +85,28 @@ func TestFinanceSeesWhatADayLacks(t *testing.T) {
 		for _, path := range []string{"/console/money/days?from=x", "/console/money/days?from=2029-01-01&to=2030-01-01", "/console/money/days.csv?to=x"} {
 			if g := p.get(path); g.status != http.StatusBadRequest {
 				t.Errorf("%s: %d", path, g.status)
+			}
+		}
+	})
+}
+
+// A difference was decided for less than it is. The page promises the next comparison for a day that it will cover, and otherwise names the
+// command that compares the day.
+func TestTheRestOfAnOldDayIsComparedByACommand(t *testing.T) {
+	each(t, func(w *world) {
+		p := w.add("vera", operator.Viewer)
+		today := (time.Now().Unix() + 60*60) / (24 * 60 * 60) // in Lagos
+		for age, want := range map[int64]string{
+			2: "The next comparison opens another case.", 29: "The next comparison opens another case.",
+			30: "The command “kobo reconcile --days 31” compares it again", 40: "The command “kobo reconcile --days 41” compares it again",
+		} {
+			day, id := time.Unix((today-age)*24*60*60, 0).UTC().Format(time.DateOnly), fmt.Sprint("old", age)
+			w.plant(`INSERT INTO operation_case VALUES ('house', $1, $1, 'UNBOOKED_CHARGE', 0, '', 400, 'RESOLVED', 'booked', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`, id)
+			w.plant(`INSERT INTO report_bank_day VALUES ('house', 'safehaven', $1, 'r1', 2, 0, 2050, -2050, 1, 1, $2, 0)`, today-age, fmt.Sprintf(
+				`[{"Reason":"UNBOOKED_CHARGE","Company":"house","Subject":"s","Bank":20.5,"Book":0,"Detail":"charges","At":"2030-01-01T23:00:00Z","Case":%q,"Effect":-20.5}]`, id))
+			text := p.read("/console/money/days?from=" + day + "&to=" + day)
+			if !strings.Contains(text, "The decision was about −₦4.00.") || !strings.Contains(text, want) || strings.Contains(text, "The next comparison") != (age < 30) {
+				t.Errorf("after %d days: %s", age, text)
 			}
 		}
 	})
