@@ -15,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -119,10 +120,11 @@ func (a *App) planJobs(ctx context.Context) error {
 }
 
 // followed are the kinds of jobs that follow something, such as a payment, with pauses of at most 90 minutes, and that do no harm when
-// they run early. The job of a checked bulk payout waits longer, until nobody may confirm it any more, and returns to that time.
+// they run early. The job of a checked bulk payout waits longer, until nobody may confirm it any more, and that of a failed deposit waits
+// for a day. Both return to their times.
 var followed = []string{
 	operation.ResolveJob, payout.BulkCheckJob, payout.BulkSendJob, card.ResolveJob, card.ChangeJob, card.ReturnJob,
-	customer.ResolveJob, corporate.ResolveJob, collection.ResolveJob,
+	customer.ResolveJob, corporate.ResolveJob, collection.ResolveJob, crypto.ConfirmJob, crypto.WatchJob, settlement.AssignJob, inbox.WorkJob,
 }
 
 // restoreJobs creates jobs for open operations that have lost theirs, and plans the recurring jobs again, in case the clock has

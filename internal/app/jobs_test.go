@@ -8,14 +8,17 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// A bulk payout, a change of a card and the money of a terminated card go on at once after a clock that was ten days ahead is right again.
+// Bulk payouts, changes of cards, the money of terminated cards, deposits and notifications go on at once after a clock that was ten days
+// ahead is right again.
 func TestJobsOfAClockAheadGoOn(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	a, _, err := OpenDev(ctx, DevConfig(t.TempDir(), ""), false, slog.New(slog.DiscardHandler))
@@ -23,7 +26,10 @@ func TestJobsOfAClockAheadGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	for _, kind := range []string{operation.ResolveJob, payout.BulkCheckJob, payout.BulkSendJob, card.ChangeJob, card.ReturnJob} {
+	for _, kind := range []string{
+		operation.ResolveJob, payout.BulkCheckJob, payout.BulkSendJob, card.ChangeJob, card.ReturnJob,
+		crypto.ConfirmJob, crypto.WatchJob, settlement.AssignJob, inbox.WorkJob,
+	} {
 		later := a.Clock.Now().Add(10 * 24 * time.Hour)
 		if err := a.DB.Insert(ctx, job.Job{Kind: kind, Subject: "ahead", RunAt: later}.For(settlement.House)); err != nil {
 			t.Fatal(err)
