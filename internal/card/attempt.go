@@ -185,13 +185,14 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (made, s
 }
 
 // report asks the operators about a stray card, from the second look that finds no better one. Kobo does not take the card, because it
-// may have been ordered without Kobo.
+// may have been ordered without Kobo. Each unresolved case about the card is about this attempt, since the card is not issued yet. So one
+// is enough, whatever operators have decided, and the time of the request, when a clock may have been ahead, does not matter.
 func (a *attempt) report(ctx context.Context, stray *provider.IssuedCard) error {
 	if stray == nil || a.Missing == 0 {
 		return nil
 	}
 	detail := "the card is missing, and the issuer has a card that nobody knows, which may be it: " + stray.ID
-	return a.Operations.OpenCaseSince(ctx, a.Company, a.ID, operation.Unresolved, a.CreatedAt.Time, detail)
+	return a.Operations.OpenCase(ctx, a.Company, a.ID, operation.Unresolved, detail)
 }
 
 // Enter records in the directory of all companies which company owns the card. This happens before

@@ -75,20 +75,22 @@ func TestAFundingThatTheIssuerDeclines(t *testing.T) {
 func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for name, c := range map[string]struct {
-			later provider.Answer
-			polls int
-			state operation.State
-			kind  string
+			first, later provider.Answer
+			polls        int
+			state        operation.State
+			kind         string
+			cases        []string
 		}{
-			"it was done":            {yes, 1, operation.Success, "card.funded"},
-			"it was refused":         {no, 1, operation.Failed, "card.funding_failed"},
-			"it never arrived":       {unseen, 5, operation.Failed, "card.funding_failed"},
-			"nobody knows for hours": {silence, 9, operation.Pending, "card.funding_pending"},
+			"it was done":            {silence, yes, 1, operation.Success, "card.funded", nil},
+			"it was refused":         {silence, no, 1, operation.Failed, "card.funding_failed", nil},
+			"it never arrived":       {silence, unseen, 5, operation.Failed, "card.funding_failed", nil},
+			"nobody knows for hours": {silence, silence, 9, operation.Pending, "card.funding_pending", nil},
+			"it has another name":    {provider.Other(""), unseen, 80, operation.Pending, "card.funding_pending", []string{"UNRESOLVED ₦0.00"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				w := newWorld(t, d)
 				id := w.card().ID
-				w.issuer.answer, w.issuer.later = silence, c.later
+				w.issuer.answer, w.issuer.later = c.first, c.later
 				f, err := w.fund(id, 300*money.Naira)
 				must(t, err)
 				if f.Status != operation.Pending {
@@ -107,6 +109,7 @@ func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
 				if len(w.issuer.funded) != 1 {
 					t.Errorf("the issuer was asked %d times to pay", len(w.issuer.funded))
 				}
+				w.has(c.cases...)
 				switch c.state {
 				case operation.Success:
 					w.holds(700*money.Naira, 0, 300*money.Naira)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -18,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -233,6 +235,35 @@ func TestACardThatSeemsOlderThanItsOrderIsACase(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The clock was ten hours ahead at the order. Operators have decided about the stray card, so no later look asks them again.
+func TestAStrayCardIsOneCaseAfterAClockAhead(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.issuer.mute = true
+		w.card() // from now on, the customer is registered with the issuer
+		ahead := w.another(d)
+		ahead.clock = &clock.Movable{}
+		ahead.clock.MoveTo(10 * time.Hour)
+		ahead.run(d)
+		w.issuer.create, w.issuer.made, w.issuer.broken = silence, true, errAway
+		_, err := ahead.Generate(t.Context(), w.request())
+		w.refused(err, creating)
+		w.issuer.broken = nil
+		j := w.creation()
+		for look := range 5 {
+			next, err := w.Resolve(t.Context(), j)
+			must(t, err)
+			w.forward(next.Sub(w.clock.Now()) + time.Second)
+			if look == 2 { // the first run dates the attempt anew
+				w.has("UNRESOLVED ₦0.00")
+				w.decide(operation.Dismissed)
+			}
+		}
+		w.creation()
+		w.has()
+	})
 }
 
 // The answer to an order is lost. An order of another brand or currency is no repetition of it. The issuer's spelling does not count,

@@ -180,13 +180,13 @@ const AttemptJob = "operation.attempt"
 // nobody has asked, so AttemptCheck repeats it for a day more.
 //
 // Parameter due is the time for which this question was planned. If it was planned before the last one, but is so late that it would
-// be the last, because the clock has jumped or no program was up, there is one more. A late question that was not sent is followed by
-// the same one more, because otherwise the next reply would be the only one.
+// be the last, because the clock has jumped or no program was up, there is one more, whatever the reply.
+// After a reply without an outcome, the next one would otherwise be the only one.
 func (a Attempt) AttemptCheck(said provider.Answer, due, now time.Time) (next time.Time, more bool) {
 	last, hour := a.EndedAt.Add(LastRecheck), now.Add(time.Hour)
 	no := said.Outcome == provider.Rejected || said.Missing
 	switch {
-	case (no || said.Code == provider.CodeNotSent) && due.Before(last) && !now.Before(last):
+	case due.Before(last) && !now.Before(last):
 		return now.Add(LastRecheck - firstRecheck), true
 	case no, now.Before(last) && hour.After(last):
 		return last, now.Before(last)

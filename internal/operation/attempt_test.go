@@ -193,8 +193,8 @@ func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 		}
 	}
 	// The clock has jumped, or no program was up. The first question is not the last one for that.
-	// Nor does a question that could not be sent stand for it, however late.
-	for _, said := range []provider.Answer{refused, absent, unsent} {
+	// Nor does a question without an outcome make the next one the last, however late.
+	for _, said := range []provider.Answer{refused, absent, unsent, open} {
 		for _, late := range []time.Duration{3 * day, 6 * day} {
 			next, more := a.AttemptCheck(said, a.FirstCheck(), ended.Add(late))
 			if !more || !next.Equal(ended.Add(late+day-time.Hour)) {
@@ -205,7 +205,9 @@ func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 			}
 		}
 	}
-	if _, more := a.AttemptCheck(unsent, ended.Add(7*day), ended.Add(7*day)); more {
-		t.Error("the questions that could not be sent do not end")
+	for _, said := range []provider.Answer{unsent, open} {
+		if _, more := a.AttemptCheck(said, ended.Add(7*day), ended.Add(7*day)); more {
+			t.Errorf("the questions with the reply %+v do not end", said)
+		}
 	}
 }

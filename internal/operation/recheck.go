@@ -73,9 +73,10 @@ func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a prov
 }
 
 // recheckAfter returns the time of the next recheck after a reply at now. It returns the zero
-// time after the last recheck. The operation's UpdatedAt is the time of the failure. If the first
-// recheck is so late that it would be the last, because the clock has jumped or no program was up, there
-// is one more.
+// time after the last recheck. The operation's UpdatedAt is the time of the failure. If this recheck was
+// planned before the last one, but is so late that it would be the last, because the clock has jumped or
+// no program was up, there is one more, whatever the reply. After a reply without an outcome, the next one
+// would otherwise be the only one. The first recheck that was sent is not the last either.
 func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(LastRecheck)
 	early := now.Before(last)
@@ -84,7 +85,7 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 		return time.Time{}
 	case a.Missing && early:
 		return last
-	case a.Missing && !o.AskedAt.After(o.UpdatedAt):
+	case !early && o.NextAt.Before(last), a.Missing && !o.AskedAt.After(o.UpdatedAt):
 		return now.Add(LastRecheck - firstRecheck)
 	case a.Missing:
 		return time.Time{}

@@ -83,20 +83,50 @@ func TestWhatAProviderDidNotKnowIsAskedAgain(t *testing.T) {
 }
 
 // If the first recheck is late, for example since the clock has jumped, there is still one more a day
-// later.
+// later, whatever the provider says to the late one.
 func TestALateFirstRecheckIsNotTheLast(t *testing.T) {
+	unsent := provider.Answer{Code: provider.CodeNotSent}
+	for name, said := range map[string][]provider.Answer{
+		"no record": {missing}, "silence": {silence}, "not sent": {unsent}, "silence in time": {silence, silence}, "silence, then not sent": {silence, unsent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o := p.absent()
+				if len(said) > 1 {
+					p.says(said[0])
+					p.at(o, time.Hour)
+					p.recheck(o)
+				}
+				p.clock.Jump(40 * time.Hour)
+				late := p.clock.Now()
+				p.says(said[len(said)-1])
+				if next := p.recheck(o); next.Sub(late) != 23*time.Hour {
+					t.Fatalf("the next recheck is at %s, after the one at %s", next, late)
+				}
+				p.clock.Advance(23 * time.Hour)
+				p.says(confirmed)
+				p.recheck(o)
+				if cases := p.open(); len(cases) != 1 || cases[0].Reason != operation.Contradiction {
+					t.Errorf("cases: %+v", cases)
+				}
+			})
+		})
+	}
+}
+
+// Late rechecks end, also after a jump of many days: after the second one without an outcome, operators decide.
+func TestLateRechecksEnd(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.absent()
-		p.clock.Jump(40 * time.Hour)
-		first := p.clock.Now()
-		if next := p.recheck(o); next.Sub(first) != 23*time.Hour {
-			t.Fatalf("the next recheck is at %s", next)
+		p.says(silence)
+		p.clock.Jump(200 * time.Hour)
+		p.clock.Advance(p.recheck(o).Sub(p.clock.Now()))
+		if cases := p.open(); len(cases) != 0 {
+			t.Fatalf("cases: %+v", cases)
 		}
-		p.clock.Advance(23 * time.Hour)
-		p.says(confirmed)
-		p.recheck(o)
-		if cases := p.open(); len(cases) != 1 || cases[0].Reason != operation.Contradiction {
-			t.Errorf("cases: %+v", cases)
+		next := p.recheck(o)
+		if cases := p.open(); !next.IsZero() || len(cases) != 1 || cases[0].Reason != operation.Unresolved {
+			t.Errorf("the next recheck is at %s, cases: %+v", next, cases)
 		}
 	})
 }
@@ -200,6 +230,8 @@ func TestALastRecheckAsksBesideAnEarlierCase(t *testing.T) {
 					_, err := p.agree(earlier.ID, operation.Dismissed, "it FAILED")
 					p.must(err)
 				}
+				p.at(o, time.Hour)
+				p.recheck(o)
 				nested := false
 				p.answer = func(operation.Operation) provider.Answer {
 					if !nested {
@@ -237,10 +269,12 @@ func TestALastRecheckIsRepeatedUntilItIsSent(t *testing.T) {
 			}
 		}
 		o := p.absent()
+		asked(o, 24*time.Hour-time.Minute, unsent, time.Minute, 0)
 		asked(o, over, unsent, 5*time.Minute, 0)
 		asked(o, over+time.Hour, provider.Answer{Missing: true}, 23*time.Hour, 0) // the first question that was sent is not the last
 		asked(o, over+24*time.Hour, provider.Answer{Missing: true}, 0, 0)
 		o = p.absent()
+		asked(o, 24*time.Hour-time.Minute, unsent, time.Minute, 0)
 		asked(o, over, unsent, 5*time.Minute, 0)
 		asked(o, over+24*time.Hour, unsent, 0, 1)
 	})

@@ -71,16 +71,21 @@ type account struct {
 	BankCode          text `json:"bankCode"`
 	ExternalReference text `json:"externalReference"`
 	ExpiryDate        text `json:"expiryDate"`
+	Status            text `json:"status"`
 	Balance           text `json:"accountBalance"` // in naira
 
 	Holder holder `json:"subAccountDetails"`
 }
 
 // claim returns what this data states about the request. If it has an account number, the account
-// was opened. Without an account number it states nothing.
+// was opened. Without an account number, a status other than failed keeps a refusal from counting.
 func (a account) claim() claim {
-	if a.Number == "" {
+	word := lower(a.Status)
+	switch {
+	case a.Number == "" && failed[word]:
 		return claim{}
+	case a.Number == "":
+		return claim{word: word}
 	}
 	return claim{reference: string(a.ID), word: "opened", done: true}
 }

@@ -127,12 +127,17 @@ func TestSecondTryLost(t *testing.T) {
 	}
 }
 
-// A 401 that also says that the payment was made is not followed by a second payment.
+// A 401 that also says that the payment was made, or may be on its way, is not followed by a second payment.
 func TestARefusedTokenWithASuccessIsNotSentAgain(t *testing.T) {
 	for _, body := range []string{
 		`{"statusCode":401,"responseCode":"00"}`,
 		`{"statusCode":401,"data":{"responseCode":"00"}}`,
 		`{"statusCode":401,"data":{"status":"Completed"}}`,
+		`{"statusCode":401,"data":{"status":"SUCCESS"}}`,
+		`{"statusCode":401,"data":{"_id":"t1","status":"Pending"}}`,
+		`{"statusCode":401,"responseCode":"09"}`,
+		`{"statusCode":401,"data":{"responseCode":"91"}}`,
+		`{"statusCode":401,"data":{"status":"Declined"}}`,
 	} {
 		s := serve(t)
 		s.answer = func(w http.ResponseWriter, _ *http.Request) {
@@ -140,6 +145,34 @@ func TestARefusedTokenWithASuccessIsNotSentAgain(t *testing.T) {
 			fmt.Fprint(w, body)
 		}
 		a := s.plug(t, s.config(), clock.At(noon)).Pay(t.Context(), airtime)
+		if _, sent := s.seen(); a.Outcome != provider.Unknown || len(sent) != 1 {
+			t.Errorf("%s: %+v after %d requests", body, a, len(sent))
+		}
+	}
+}
+
+// The same holds for each call that must leave once, whatever shows that the bank has begun it.
+func TestWhatTheBankHasBegunIsNotSentAgain(t *testing.T) {
+	for body, call := range map[string]func(p *Plug) provider.Answer{
+		`{"statusCode":401,"data":{"_id":"t1","status":"Pending"}}`: func(p *Plug) provider.Answer {
+			return p.Transfer(t.Context(), provider.TransferOrder{Reference: "r", Amount: 100}).Answer
+		},
+		`{"statusCode":401,"data":{"_id":"t1","queued":true}}`: func(p *Plug) provider.Answer {
+			return p.Transfer(t.Context(), provider.TransferOrder{Reference: "r", Amount: 100}).Answer
+		},
+		`{"statusCode":401,"data":{"_id":"i1","status":"SUCCESS"}}`: func(p *Plug) provider.Answer {
+			return p.Confirm(t.Context(), provider.IdentityConfirm{Session: "i1"}).Answer
+		},
+		`{"statusCode":401,"data":{"_id":"a1","status":"Pending"}}`: func(p *Plug) provider.Answer {
+			return p.OpenAccount(t.Context(), provider.AccountRequest{Reference: "r", Phone: "08031234588"}).Answer
+		},
+		`{"statusCode":401,"data":{"_id":"a1","accountNumber":"8000000001"}}`: func(p *Plug) provider.Answer {
+			return p.OpenAccount(t.Context(), provider.AccountRequest{Reference: "r", Phone: "08031234588"}).Answer
+		},
+	} {
+		s := serve(t)
+		s.says(http.StatusOK, []byte(body))
+		a := call(s.plug(t, s.config(), clock.At(noon)))
 		if _, sent := s.seen(); a.Outcome != provider.Unknown || len(sent) != 1 {
 			t.Errorf("%s: %+v after %d requests", body, a, len(sent))
 		}

@@ -28,20 +28,30 @@ type part struct {
 
 // inside is what data of each shape may have.
 type inside struct {
-	ResponseCode text `json:"responseCode"`
-	Status       text `json:"status"`
+	ResponseCode  text `json:"responseCode"`
+	Status        text `json:"status"`
+	AccountNumber text `json:"accountNumber"`
+	Queued        flag `json:"queued"`
+	LimitExceeded flag `json:"limitExceeded"`
+	IsReversed    flag `json:"isReversed"`
+}
+
+// begun reports whether the data shows that the provider has begun the request, or may have.
+func (i inside) begun() bool {
+	word := lower(i.Status)
+	return word != "" && !failed[word] || i.AccountNumber != "" || bool(i.Queued || i.LimitExceeded || i.IsReversed)
 }
 
 // UnmarshalJSON keeps the text of the data.
 func (p *part) UnmarshalJSON(b []byte) error { return p.text.UnmarshalJSON(b) }
 
-// look returns the response code and the status inside the data. Only the first call decodes the data.
+// look returns what data of each shape may have. Only the first call decodes the data.
 func (p *part) look() inside {
 	if p == nil {
 		return inside{}
 	}
 	if !p.looked {
-		provider.ReadPart(p.text, &p.inside) // data of a different shape has neither
+		provider.ReadPart(p.text, &p.inside) // data of a different shape has none of them
 		p.looked = true
 	}
 	return p.inside
@@ -104,14 +114,14 @@ func (e envelope) pages() int {
 }
 
 // shut reports whether the provider refused our access token. In that case it did not process the
-// request. A reply that also carries a sign of a success is not such a refusal.
+// request. A reply that also shows a success, an open outcome or a begun request is not such a refusal.
 func shut(r provider.Reply) bool {
 	if r.Trouble != "" {
 		return false
 	}
 	s := r.Status
 	if e, ok := read(r); ok {
-		if e.duplicate(s) || e.codes().has(approved) || delivered[lower(e.Data.look().Status)] {
+		if codes := e.codes(); e.duplicate(s) || codes.has(approved) || codes.any(unsure) || e.Data.look().begun() {
 			return false
 		}
 		s = e.status(s)

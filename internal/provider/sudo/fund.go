@@ -44,16 +44,21 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 		Narration string      `json:"narration"`
 		Reference string      `json:"paymentReference"`
 	}{p.cfg.DebitAccount, f.Account, p.number(f.Amount), "Card funding " + f.Reference, f.Reference}
-	return judge(p.once(ctx, p.client, http.MethodPost, "/accounts/transfer", body), func(e envelope) claim {
+	other := false
+	a := judge(p.once(ctx, p.client, http.MethodPost, "/accounts/transfer", body), func(e envelope) claim {
 		var t transfer
 		if !e.into(&t) && !e.empty() {
 			return claim{open: true, silent: true}
 		}
-		if !p.mayBe(t, f) {
+		if other = !p.mayBe(t, f); other {
 			return claim{reference: string(t.ID), open: true} // the list decides
 		}
 		return t.claim() // Sudo's documentation shows an empty object for a success
 	})
+	if other && a.Outcome == provider.Unknown && a.Code != provider.CodeDuplicate {
+		return provider.Other(a.Reference)
+	}
+	return a
 }
 
 // RequeryFunding asks for the transfer by Sudo's id, if the id is known. If Sudo's reply gives no

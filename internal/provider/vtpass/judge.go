@@ -59,8 +59,8 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 		return r.Answer()
 	}
 	e, ok := read(r.Body)
-	if e.Code == "" && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
-		// VTpass refused our keys, so nothing was carried out.
+	if e.Code == "" && e.bare() && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
+		// VTpass refused our keys and shows no purchase, so nothing was carried out.
 		return r.Refused()
 	}
 	if !ok {

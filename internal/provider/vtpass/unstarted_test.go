@@ -46,7 +46,9 @@ func TestTheRepliesAfterWhichAPurchaseMoves(t *testing.T) {
 	if a := judgePayment(provider.Reply{Trouble: provider.CodeNotSent}, ourID); !a.Unstarted {
 		t.Error("a purchase that was not sent may not move")
 	}
-	if a := judgePayment(provider.Reply{Status: 401, Body: []byte("{}")}, ourID); a.Unstarted || a.Outcome != provider.Rejected {
-		t.Errorf("refused keys: %+v", a)
+	for _, body := range []string{"{}", `{"message":"Unauthenticated."}`, `{"content":{"errors":"no"}}`, "<html>"} {
+		if a := judgePayment(provider.Reply{Status: 401, Body: []byte(body)}, ourID); a.Unstarted || a.Outcome != provider.Rejected {
+			t.Errorf("refused keys: %s: %+v", body, a)
+		}
 	}
 }

@@ -103,6 +103,8 @@ var answers = map[string]struct {
 	"the vendor is out of reach":         {200, bare("030"), provider.Rejected, provider.Unknown, false, "030"},
 	"an improper id":                     {200, bare("085"), provider.Rejected, provider.Unknown, false, "085"},
 	"wrong keys":                         {401, bare("087"), provider.Rejected, provider.Unknown, false, "087"},
+	"wrong keys, yet delivered":          {401, strings.Replace(done("000", "delivered"), `"code":"000",`, "", 1), provider.Unknown, provider.Unknown, false, "delivered"},
+	"wrong keys, yet a token":            {403, `{"purchased_code":"Token : 1234"}`, provider.Unknown, provider.Unknown, false, "unreadable"},
 	"a system error":                     {200, bare("083"), provider.Unknown, provider.Unknown, false, "083"},
 	"resolved by hand":                   {200, bare("044"), provider.Unknown, provider.Unknown, false, "044"},
 	"a code we do not know":              {200, bare("777"), provider.Unknown, provider.Unknown, false, "777"},
