@@ -42,7 +42,7 @@ func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
 				"a key":     `UPDATE operation SET idempotency_key = 'x' WHERE company_id = $1 AND idempotency_key = 'plain-2'`,
 				"a payee":   `UPDATE payout_verification SET bank_code = '1' WHERE company_id = $1`,
 				"a state":   `UPDATE operation SET state = 'FAILED' WHERE company_id = $1 AND kind = 'vtu' AND state = 'PENDING'`,
-				"an order": `UPDATE event SET sequence = CASE kind WHEN 'payout.failed' THEN 1000000 ELSE 2000000 END
+				"an order": `UPDATE event SET sequence = CASE WHEN kind = 'payout.failed' THEN 1000000 ELSE 2000000 END
 					WHERE company_id = $1 AND kind IN ('payout.failed', 'payout.success')`,
 			} {
 				err := d.Tx(t.Context(), func(q db.Querier) error {

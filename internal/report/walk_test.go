@@ -45,12 +45,25 @@ func (p *inParts) says(found string) report.Integrity {
 	return i
 }
 
-// walks runs the job, and fails the test unless its findings contain the text.
+// walk runs the job until no walk is due, and returns its findings. A run ends after a second, so a walk may need several on a busy machine.
+func (p *inParts) walk() (wrongs []string) {
+	p.t.Helper()
+	for {
+		found, next, err := p.Walk(p.t.Context())
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if wrongs = append(wrongs, found...); next.Sub(p.clock.Now()) > time.Minute {
+			return wrongs
+		}
+	}
+}
+
+// walks fails the test unless the findings of the job contain the text.
 func (p *inParts) walks(found string) {
 	p.t.Helper()
-	wrongs, next, err := p.Walk(p.t.Context())
-	if text := strings.Join(wrongs, "\n"); err != nil || (text == "") != (found == "") || !strings.Contains(text, found) || !next.After(p.clock.Now()) {
-		p.t.Fatalf("%q, %s, %v; want %q", text, next, err, found)
+	if text := strings.Join(p.walk(), "\n"); (text == "") != (found == "") || !strings.Contains(text, found) {
+		p.t.Fatalf("%q; want %q", text, found)
 	}
 }
 
@@ -167,9 +180,8 @@ func TestAChangeByHandIsFoundInParts(t *testing.T) {
 						t.Errorf("%+v, %v", i, err)
 					}
 				}
-				wrongs, _, err := p.Walk(t.Context())
-				if err != nil || len(wrongs) == 0 {
-					t.Errorf("the walk finds %q, %v", wrongs, err)
+				if wrongs := p.walk(); len(wrongs) == 0 {
+					t.Error("the walk finds nothing")
 				}
 			})
 		})
