@@ -4,9 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -47,4 +50,47 @@ func TestAChangeOfAClockAheadIsFollowed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// listed returns a job of a card as the list has it.
+func (w *world) listed(kind, cardID string) job.Job {
+	w.t.Helper()
+	at, err := db.One(w.t.Context(), w.db, db.Value[int64], `SELECT created_at FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3`, w.company, kind, cardID)
+	must(w.t, err)
+	return job.Job{Company: w.company, Kind: kind, Subject: cardID, CreatedAt: clock.Time(at)}
+}
+
+// A change begins while the clock is ten days ahead, and the issuer never tells its outcome. Operators are asked three days after the
+// clock is right again, and once.
+func TestAnUnknownChangeOfAClockAheadIsACaseInTime(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		var wrong clock.Movable
+		wrong.MoveTo(10 * 24 * time.Hour)
+		w.Clock, w.issuer.change = &wrong, silence
+		_, err := w.set(c.ID, provider.CardInactive)
+		w.refused(err, changing)
+
+		w.Clock = w.clock
+		must(t, job.Recover(t.Context(), d, w.clock.Now(), card.ChangeJob))
+		for after, want := range []string{"", "UNRESOLVED ₦0.00", ""} {
+			w.forward([]time.Duration{71 * time.Hour, 2 * time.Hour, time.Hour}[after])
+			next, err := w.CompleteChange(t.Context(), w.listed(card.ChangeJob, c.ID))
+			if must(t, err); next.IsZero() {
+				t.Fatal("the job has ended")
+			}
+			if want == "" {
+				w.has()
+				continue
+			}
+			w.has(want)
+			list, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open, Company: w.company}, 10, 0)
+			must(t, err)
+			for _, by := range []string{"ada", "bola"} {
+				_, err = w.operations.ResolveCase(t.Context(), list[0].ID, operation.Finding{Outcome: operation.Dismissed}, "seen at Sudo", by, me.Note)
+				must(t, err)
+			}
+		}
+	})
 }
