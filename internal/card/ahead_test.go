@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -93,4 +94,61 @@ func TestAnUnknownChangeOfAClockAheadIsACaseInTime(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A card is terminated while the clock is ten days ahead. A funding of the same clock, or one long before, came before the end, so what
+// comes back is credited. A funding of a program whose clock is right may have come after it, also after the balance was read.
+func TestTheReturnOfAClockAhead(t *testing.T) {
+	for name, c := range map[string]struct {
+		ahead, late bool // whether the clock of the funding is ahead; whether it comes after the end
+		before      time.Duration
+		left, back  money.Kobo
+		own         money.Kobo
+		want        []string
+	}{
+		"funded by the same clock":                   {ahead: true, left: 650, back: 650, own: 950},
+		"funded by the same clock, and not listed":   {ahead: true, left: 650, own: 300, want: []string{"CARD_BALANCE ₦650.00"}},
+		"funded days before":                         {before: 48 * time.Hour, left: 650, back: 650, own: 950},
+		"funded after the end":                       {late: true, own: 300, want: []string{"CARD_BALANCE ₦0.00"}},
+		"funded after the end, and a part came back": {late: true, back: 50, own: 300, want: []string{"CARD_BALANCE ₦0.00"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				id := w.card().ID
+				wrong := &clock.Movable{}
+				wrong.MoveTo(c.before + 10*24*time.Hour)
+				beside := *w
+				beside.clock = wrong
+				beside.run(d)
+				payer := w
+				if c.ahead {
+					payer = &beside
+				}
+				if c.late {
+					w.issuer.answer = silence
+				}
+				f, err := payer.fund(id, 700*money.Naira)
+				must(t, err)
+				w.forward(c.before)
+				w.issuer.left, w.issuer.back = c.left*money.Naira, c.back*money.Naira
+				_, err = beside.set(id, provider.CardCanceled)
+				must(t, err)
+				if c.late {
+					w.forward(5 * time.Minute)
+					w.poll(f.Reference)
+				}
+				w.forward(35 * time.Minute)
+				must(t, job.Recover(t.Context(), d, w.clock.Now(), card.ReturnJob))
+				j := w.listed(card.ReturnJob, id)
+				for range 2 {
+					_, err = w.Returned(t.Context(), j)
+					must(t, err)
+					w.forward(2 * time.Hour)
+				}
+				w.has(c.want...)
+				w.holds(c.own*money.Naira, 0, (1000-c.own)*money.Naira)
+			})
+		})
+	}
 }
