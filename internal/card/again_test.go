@@ -21,8 +21,9 @@ var unsent = provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotS
 // retry runs the job of an unknown change an hour later. It reports whether the job runs again.
 func (w *world) retry(cardID string) (again bool) {
 	w.t.Helper()
+	j := w.job(cardID)
 	w.forward(time.Hour)
-	next, err := w.CompleteChange(w.t.Context(), job.Job{Company: w.company, Kind: card.ChangeJob, Subject: cardID})
+	next, err := w.CompleteChange(w.t.Context(), j)
 	must(w.t, err)
 	return !next.IsZero()
 }

@@ -301,13 +301,16 @@ func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time
 		}
 		return time.Time{}, err
 	}
-	age := s.Clock.Now().Sub(row.createdAt)
+	began, age := row.createdAt, s.Clock.Now().Sub(row.createdAt)
 	next = s.Clock.Now().Add(min(time.Hour, max(30*time.Second, age, -age)))
-	if age <= changeCase {
+	if j.CreatedAt.Before(began) {
+		began = j.CreatedAt // the clock was ahead when the change began, and the job was brought forward
+	}
+	if s.Clock.Now().Sub(began) <= changeCase {
 		return next, nil
 	}
 	detail := "it is unknown whether the card is " + string(row.status)
-	return next, s.Operations.OpenCaseSince(ctx, c.Company, c.ID, operation.Unresolved, row.createdAt, detail)
+	return next, s.Operations.OpenCaseSince(ctx, c.Company, c.ID, operation.Unresolved, began, detail)
 }
 
 // changeCase is the age of an unknown change at which operators are asked.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -43,11 +44,11 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 	if err != nil {
 		return time.Time{}, err
 	}
-	open, last, err := s.lateFundings(ctx, c, j.CreatedAt)
+	open, paid, err := s.lateFundings(ctx, c, j.CreatedAt)
 	if err != nil || open {
 		return s.Clock.Now().Add(returnPause), err
 	}
-	late := last.After(j.CreatedAt)
+	late := s.isLate(c, j, paid)
 	back, listed, err := by.ReturnedBalance(ctx, c.ProviderCardID, j.CreatedAt)
 	if err == nil && listed && back > 0 && !late {
 		return time.Time{}, s.giveBack(ctx, c, back)
@@ -62,7 +63,7 @@ func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err 
 	case isOnItsWay && now.Sub(j.CreatedAt) < returnLimit:
 		return now.Add(returnPatience), nil
 	}
-	left, err := s.leftOn(ctx, c, last)
+	left, err := s.leftOn(ctx, c, j, paid)
 	switch {
 	case err != nil:
 		return time.Time{}, err
@@ -148,8 +149,8 @@ func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Fi
 
 // leftOn returns what was left on a terminated card, or unknownBalance. The amount of the issuer's notice counts before the balance that
 // was read before the termination, because the holder may have spent in between. That balance does not count if a funding became a
-// success after it was read (last). A notice of 0 may come after the money was swept, or have no balance, so it alone says nothing.
-func (s *Service) leftOn(ctx context.Context, c stored, last time.Time) (money.Kobo, error) {
+// success after it was read. A notice of 0 may come after the money was swept, or have no balance, so it alone says nothing.
+func (s *Service) leftOn(ctx context.Context, c stored, j job.Job, paid successes) (money.Kobo, error) {
 	told, err := s.toldLeft(ctx, c)
 	if err == nil && told > 0 || err != nil && !errors.Is(err, db.ErrNone) {
 		return told, err
@@ -158,26 +159,61 @@ func (s *Service) leftOn(ctx context.Context, c stored, last time.Time) (money.K
 	switch {
 	case errors.Is(err, db.ErrNone), err == nil && row.status != provider.CardCanceled:
 		return unknownBalance, nil // the card was terminated at the issuer
-	case err == nil && last.After(row.updatedAt):
+	case err != nil:
+		return row.left, err
+	}
+	from := row.updatedAt
+	if row.updatedAt.Sub(j.CreatedAt) > aheadBy {
+		from = time.Time{} // the clock was ahead at the reading
+	}
+	if paid.after(row.updatedAt, from, s.Clock.Now()) {
 		return unknownBalance, nil
 	}
-	return row.left, err
+	return row.left, nil
 }
 
-// lateFundings reports whether a funding of a terminated card has no outcome yet. It also returns when the last one became a
-// success, or the zero time.
-func (s *Service) lateFundings(ctx context.Context, c stored, ended time.Time) (open bool, last time.Time, err error) {
+// aheadBy is how much later than its job a termination seems to be if the clock was ahead: job.Recover then brings the job forward. A
+// program whose clock is right does so within an hour, so the true termination is not earlier than the job by more than this.
+const aheadBy = 2 * time.Hour
+
+// isLate reports whether a funding has become a success after the termination, which the card's row and the job date. If the clock was
+// ahead at the termination, the job has the time at which it was brought forward, and a success of the same clock is compared with the
+// row. One of a clock that was right counts as late unless it came well before the job. Then it came before the termination.
+func (s *Service) isLate(c stored, j job.Job, paid successes) bool {
+	ended, from := j.CreatedAt, j.CreatedAt
+	if c.UpdatedAt.Sub(j.CreatedAt) > aheadBy {
+		ended, from = c.UpdatedAt.Time, j.CreatedAt.Add(-aheadBy)
+	}
+	return paid.after(ended, from, s.Clock.Now())
+}
+
+// successes are the times at which the fundings of a card became successes.
+type successes []time.Time
+
+// after reports whether a success came after an instant. A success in the future is of a clock that was ahead, and is compared with
+// ahead. Every other one is compared with from.
+func (l successes) after(ahead, from, now time.Time) bool {
+	return slices.ContainsFunc(l, func(at time.Time) bool {
+		if at.After(now) {
+			return at.After(ahead)
+		}
+		return at.After(from)
+	})
+}
+
+// lateFundings reports whether a funding of a terminated card has no outcome yet. It also returns when the others became successes.
+func (s *Service) lateFundings(ctx context.Context, c stored, ended time.Time) (open bool, paid successes, err error) {
 	const longest = 96 * time.Hour // after three days without an outcome operators decide
 	references, err := s.fundingsSince(ctx, c.Company, c.ID, ended.Add(-longest))
 	for _, reference := range references {
 		var o operation.Operation
 		if o, err = s.Operations.Find(ctx, c.Company, reference); err != nil {
-			return false, last, err
+			return false, paid, err
 		}
 		open = open || o.State == operation.Pending
-		if o.State == operation.Success && o.UpdatedAt.After(last) {
-			last = o.UpdatedAt
+		if o.State == operation.Success {
+			paid = append(paid, o.UpdatedAt)
 		}
 	}
-	return open, last, err
+	return open, paid, err
 }

@@ -66,3 +66,25 @@ func TestAnAnswerWithASecretIsEncrypted(t *testing.T) {
 		}
 	})
 }
+
+// A response that was stored while the clock was ten days ahead shows no secret when the clock is right again, because nobody knows how
+// old it is. The clock of another program may be half a minute behind.
+func TestAnAnswerOfAClockAheadShowsNoSecret(t *testing.T) {
+	for ahead, want := range map[time.Duration]string{10 * 24 * time.Hour: `{"id":"1"}`, 30 * time.Second: `{"secret":"whsec_hidden"}`} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			each(t, func(t *testing.T, d *drawer) {
+				d.clock.Jump(ahead)
+				a := idempotency.Answer{Status: 200, Body: []byte(`{"secret":"whsec_hidden"}`), Secret: true, Public: []byte(`{"id":"1"}`)}
+				if err := d.Freeze(t.Context(), d.key("a"), a); err != nil {
+					t.Fatal(err)
+				}
+				d.clock.Jump(-ahead)
+				d.stored("a", "200 "+want)
+				used, err := d.Used(t.Context(), d.company, "a")
+				if err != nil || used.Answer == nil || string(used.Answer.Body) != want {
+					t.Errorf("looked up: %+v, %v", used, err)
+				}
+			})
+		})
+	}
+}

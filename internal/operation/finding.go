@@ -74,7 +74,7 @@ func (s *Service) mayReturn(c Case, o Operation) bool {
 // may name an operation that began later. It is not about that one.
 func (s *Service) about(ctx context.Context, c Case) (Operation, error) {
 	o, err := s.Find(ctx, c.Company, c.Subject)
-	if fault.Is(err, fault.Missing) || err == nil && c.Reason == Unresolved && c.CreatedAt.Before(o.CreatedAt) {
+	if fault.Is(err, fault.Missing) || err == nil && c.Reason == Unresolved && c.CreatedAt.Before(o.since()) {
 		return Operation{}, nil
 	}
 	return o, err

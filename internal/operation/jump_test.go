@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -235,4 +236,28 @@ func TestAnOperationOfAClockAheadIsFollowed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A program whose clock is an hour behind claims a queued operation of another program. Its grace does not begin before it was queued.
+func TestAClaimOfAClockBehindRefundsNothingEarly(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.clock.Advance(time.Hour)
+		until := p.clock.Now().Add(time.Hour)
+		o := p.Queue(operation.Operation{Company: p.company, Kind: "test", Provider: "bank", SettlementID: 1, Amount: price, Fee: fee}, until)
+		p.must(p.book.Commit(t.Context(), p.Unit(o, 1, "a test")))
+		behind := operation.NewService(p.db, p.book, clock.At(p.clock.Now().Add(-time.Hour)), slog.New(slog.DiscardHandler), window)
+		o, err := behind.Claim(t.Context(), o, until)
+		p.must(err)
+		p.says(missing)
+		for range 20 {
+			p.clock.Advance(30 * time.Second)
+			p.poll(o)
+		}
+		p.stands(o, operation.Pending)
+		for range 12 {
+			p.clock.Advance(30 * time.Second)
+			p.poll(o)
+		}
+		p.stands(o, operation.Failed)
+	})
 }

@@ -115,7 +115,16 @@ func IsAccepted(kind, outcome, code string) bool {
 const fundings = "card"
 
 // GraceEnds returns the time until which the reply "no such reference" does not count as a rejection.
-func (o Operation) GraceEnds() time.Time { return o.CreatedAt.Add(graceAge) }
+func (o Operation) GraceEnds() time.Time { return o.since().Add(graceAge) }
+
+// since returns the time from which a case is about the operation: CreatedAt, or the end of the call if CreatedAt is later. Then the
+// clock was ahead when the operation was queued.
+func (o Operation) since() time.Time {
+	if o.CalledUntil.Before(o.CreatedAt) {
+		return o.CalledUntil
+	}
+	return o.CreatedAt
+}
 
 // CaseDue returns the time from which operators decide about the operation, if the provider does not.
 func (o Operation) CaseDue() time.Time { return o.CalledUntil.Add(tooOld) }
@@ -190,7 +199,7 @@ func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time 
 	if o.Missing == 0 {
 		return next
 	}
-	if end := o.graceEnd(steady); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
+	if end := o.graceEnd(now, steady); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
 		next = end
 	}
 	if apart := now.Add(gap); next.Before(apart) {
@@ -207,7 +216,7 @@ func (o Operation) ahead(now time.Time) bool {
 
 // resumed reports whether the operation is older than steady, and has been followed for less than two hours since.
 func (o Operation) resumed(now, steady time.Time) bool {
-	return steady.After(o.CreatedAt) && now.Before(steady.Add(longestPause))
+	return steady.After(o.began(now)) && now.Before(steady.Add(longestPause))
 }
 
 // pollAt returns the scheduled time of the requery that follows n requeries.
@@ -230,19 +239,28 @@ func (o Operation) missed(now, steady time.Time, gap time.Duration) Operation {
 
 // gone reports whether the reply "no such reference" counts as a rejection at the time now.
 func (o Operation) gone(now, steady time.Time) bool {
-	return o.Missing >= gracePolls && !now.Before(o.graceEnd(steady))
+	return o.Missing >= gracePolls && !now.Before(o.graceEnd(now, steady))
 }
 
 // graceEnd returns the end of the grace period. The clock has run without a jump since the time steady,
 // so the grace period begins no earlier. It begins no earlier than the call of a queued operation either.
-func (o Operation) graceEnd(steady time.Time) time.Time {
-	began := o.CreatedAt
+func (o Operation) graceEnd(now, steady time.Time) time.Time {
+	began := o.began(now)
 	for _, at := range []time.Time{o.CalledUntil.Add(-usualWindow), steady} {
 		if at.After(began) {
 			began = at
 		}
 	}
 	return began.Add(graceAge)
+}
+
+// began returns when the operation began: at CreatedAt, or at the call of a queued operation if the clock was ahead when it was
+// queued. CreatedAt is then in the future, and after the end of the call. If the clock was behind at the call, CreatedAt counts.
+func (o Operation) began(now time.Time) time.Time {
+	if o.CreatedAt.After(now) && o.CreatedAt.After(o.CalledUntil) {
+		return o.CalledUntil.Add(-usualWindow)
+	}
+	return o.CreatedAt
 }
 
 // noRecord are the words for the reply "no such reference", which has none of its own.

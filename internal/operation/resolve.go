@@ -130,7 +130,7 @@ func (s *Service) tooOld(ctx context.Context, o Operation, a provider.Answer) er
 	if a.Code == provider.CodeAmount {
 		return nil
 	}
-	return s.unresolved(ctx, o, o.CreatedAt, "no outcome after 72 hours; last answer: "+a.Code)
+	return s.unresolved(ctx, o, o.since(), "no outcome after 72 hours; last answer: "+a.Code)
 }
 
 // unresolved opens an Unresolved case about an operation, unless there is one since a time, open or resolved. An
@@ -166,7 +166,7 @@ func (s *Service) unproven(ctx context.Context, o Operation) error {
 	if late {
 		detail = "the provider does not find our reference" + earlier
 	}
-	return s.unresolved(ctx, o, o.CreatedAt, detail)
+	return s.unresolved(ctx, o, o.since(), detail)
 }
 
 // differs opens a case if the provider's reply reports a different amount than the order. No money

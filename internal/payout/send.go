@@ -180,10 +180,10 @@ func (s *Service) used(ctx context.Context, op operation.Operation) (bool, error
 const stale = 15 * time.Minute
 
 // renewed returns the session of a name enquiry that is recent enough for a payout. If the
-// enquiry is too old, renewed repeats it before the payout is debited. If the account now has
-// a different name, renewed returns errRenamed, because the company agreed only to the old name.
+// enquiry is too old, renewed repeats it before the payout is debited. So it does with one from the
+// future, because the clock was ahead then. If the account now has a different name, renewed returns errRenamed, because the company agreed only to the old name.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
-	if s.Clock.Now().Sub(v.CreatedAt) <= stale {
+	if age := s.Clock.Now().Sub(v.CreatedAt); max(age, -age) <= stale {
 		return v.session, nil
 	}
 	credentials, err := s.Companies.Credentials(ctx, v.Company)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -203,6 +204,24 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 		w.bank.enquiry, w.bank.name = provider.Confirmed, "Ada Obi"
 		_, err = w.send(id, 10*money.Naira) // the refused payouts left the verification unused
 		must(t, err)
+	})
+}
+
+// A name that was asked for while the clock was ten days ahead is asked for again, because nobody knows how old it is.
+func TestANameOfAClockAheadIsAskedAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var wrong clock.Movable
+		wrong.MoveTo(10 * 24 * time.Hour)
+		w.Clock = &wrong
+		id := w.verify()
+		w.Clock, w.bank.name = w.clock, "Chidi Eze"
+		asked := w.bank.requests
+		_, err := w.send(id, 10*money.Naira)
+		w.refused(err, "Account name has changed. Validate the account again.")
+		if w.bank.requests != asked+1 {
+			t.Errorf("%d enquiries", w.bank.requests-asked)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
 	})
 }
 
