@@ -181,7 +181,8 @@ const stale = 15 * time.Minute
 
 // renewed returns the session of a name enquiry that is recent enough for a payout. If the
 // enquiry is too old, renewed repeats it before the payout is debited. So it does with one from the
-// future, because the clock was ahead then. If the account now has a different name, renewed returns errRenamed, because the company agreed only to the old name.
+// future, because the clock was ahead then. If the account now has a different name, renewed returns
+// errRenamed, because the company agreed only to the old name.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
 	if age := s.Clock.Now().Sub(v.CreatedAt); max(age, -age) <= stale {
 		return v.session, nil
