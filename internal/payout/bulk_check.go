@@ -193,13 +193,14 @@ func (s *Service) named(ctx context.Context, b bulkRow, l lineRow, used bool) li
 		return l
 	}
 	bank, err := s.bankName(ctx, b.Provider, l.BankCode)
+	asked := s.Clock.Now() // the bank counts the age of its session from the question
 	var a provider.NameAnswer
 	if err == nil {
 		a, err = s.enquire(ctx, b.Provider, l.BankCode, l.AccountNumber)
 	}
 	switch {
 	case err == nil:
-		l.Verdict, l.BankName, l.AccountName, l.Session, l.NamedAt = Good, bank, a.Name, a.Session, s.Clock.Now()
+		l.Verdict, l.BankName, l.AccountName, l.Session, l.NamedAt = Good, bank, a.Name, a.Session, asked
 	case fault.Is(err, fault.Refused):
 		l.Verdict, l.BankName, l.Reason = Bad, bank, fault.Of(err).Message
 	default:

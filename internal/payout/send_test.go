@@ -225,6 +225,21 @@ func TestANameOfAClockAheadIsAskedAgain(t *testing.T) {
 	})
 }
 
+// The age of a name counts from the question, as the bank counts it. The program may be frozen before it reads the answer.
+func TestANameIsAsOldAsItsQuestion(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bank.slow = func() { w.forward(16 * time.Minute) }
+		id := w.verify()
+		w.bank.slow = nil
+		asked := w.bank.requests
+		_, err := w.send(id, 10*money.Naira)
+		must(t, err)
+		if w.bank.requests != asked+1 {
+			t.Errorf("%d enquiries", w.bank.requests-asked)
+		}
+	})
+}
+
 // A verify_id that has paid is used, whatever became of the account, the bank or the PIN. Another answer, such as "Validate the account
 // again", would lead the company to a second payment.
 func TestAPaidVerificationIsUsedWhateverChangedSince(t *testing.T) {

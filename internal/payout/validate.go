@@ -60,6 +60,7 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 		return Verification{}, err
 	}
 	payer, _ := s.Payers.For(provider.Payouts, e.Company)
+	asked := s.Clock.Now() // the bank counts the age of its session from the question
 	named, err := s.enquire(ctx, payer, e.BankCode, e.AccountNumber)
 	if err != nil {
 		return Verification{}, err
@@ -71,7 +72,7 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 	v := Verification{
 		Company: e.Company, ID: id.New(), SettlementID: e.SettlementID, Provider: payer,
 		BankCode: e.BankCode, BankName: bank, AccountNumber: e.AccountNumber, AccountName: named.Name,
-		session: named.Session, credentials: credentials, CreatedAt: s.Clock.Now(),
+		session: named.Session, credentials: credentials, CreatedAt: asked,
 	}
 	u := ledger.For(e.Company)
 	e.Key.Answer(&u, v, nil)
