@@ -123,9 +123,9 @@ func (p *Plug) ask(ctx context.Context, method, path string, body any) provider.
 	return p.with(ctx, p.client.Read, provider.Call{Method: method, Path: path, Body: body})
 }
 
-// with makes a call with an access token. A 401 or 403 means that the provider carried nothing
-// out, unless the same reply shows a success or a begun request (shut). In that case with makes the call a second time, with a new token. If
-// there is no new token, with returns the first reply, because the provider has received that call.
+// with makes a call with an access token. A reply that refuses the token (shut) means that the provider
+// carried nothing out. In that case with makes the call a second time, with a new token. If there is no
+// new token, with returns the first reply, because the provider has received that call.
 func (p *Plug) with(ctx context.Context, send func(context.Context, provider.Call) provider.Reply, call provider.Call) provider.Reply {
 	var refused *provider.Reply
 	for {
