@@ -103,7 +103,7 @@ func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	order := p.Order(p.Bundle(), "hangs", "10")
 	login := append([]string{header, "hangs"}, bearer(t, p)...)
 	hangs, release := make(chan struct{}), make(chan struct{})
-	proxy.AtCommit(func(forward, _ func()) { close(hangs); <-release; forward() })
+	proxy.AtCommitOf("vtu_purchase", func(forward, _ func()) { close(hangs); <-release; forward() })
 	freed := sync.OnceFunc(func() { close(release) })
 	t.Cleanup(freed)
 	first := make(chan apptest.Answer, 1)

@@ -100,11 +100,11 @@ func (p *Proxy) Mend() {
 
 // AtCommit calls the function fate at the next COMMIT of a client. In fate, the test may forward
 // the COMMIT to the server and close the client's connection, in either order. The server's reply
-// to the COMMIT is dropped.
+// to the COMMIT is dropped. It is for tests of a ledger: a whole program also commits work of its own,
+// such as the plan of its recurring jobs, and its test names the transaction with AtCommitOf.
 func (p *Proxy) AtCommit(fate func(forward, closeClient func())) { p.AtCommitOf("", fate) }
 
-// AtCommitOf is AtCommit for the next transaction in whose SQL statements the text stands. A program
-// also commits work of its own, such as the request log.
+// AtCommitOf is AtCommit for the next transaction in whose SQL statements the text stands.
 func (p *Proxy) AtCommitOf(text string, fate func(forward, closeClient func())) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
