@@ -348,7 +348,7 @@ const keep = "KOBO_TEST_KEEP"
 // In a filled database every table has rows, and the ledger adds up.
 func TestAFilledDatabaseHasEverything(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
-		p := apptest.NewHome(t, dialect).Start(t, apptest.Window(time.Second), apptest.Routes("UTILITY=vtpass"))
+		p := apptest.NewHome(t, dialect).Start(t, apptest.Window(4*time.Second), apptest.Routes("UTILITY=vtpass"))
 		fill(t, p)
 		tables := rows(t, p.App.DB)
 		delete(tables, "request_key_use") // a program writes it once a minute

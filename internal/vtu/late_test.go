@@ -268,7 +268,7 @@ func (s *street) ages(o operation.Operation, hours int, at func(hour int)) {
 			}
 			s.must(err)
 		}
-		s.clock.MoveTo(s.clock.Offset() + began.Add(time.Duration(h+1)*(time.Hour+time.Second)).Sub(s.clock.Now()))
+		s.clock.MoveTo(s.clock.Offset() + began.Add(time.Duration(h+1)*(time.Hour+30*time.Second)).Sub(s.clock.Now()))
 	}
 }
 

@@ -3,12 +3,14 @@ package providertest
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -40,11 +42,28 @@ type plan struct {
 func NewWire(t *testing.T, provider http.Handler) *Wire {
 	w := &Wire{provider: provider}
 	w.server = httptest.NewUnstartedServer(w)
+	if own := ownAddress(); own != nil {
+		_ = w.server.Listener.Close() // it has no connection yet
+		w.server.Listener = own
+	}
 	w.server.Config.ConnState = w.changed
 	w.server.Start()
 	w.URL = w.server.URL
 	t.Cleanup(w.server.Close)
 	return w
+}
+
+// ownAddress listens at a loopback address that no other server of this machine uses. After a Cut,
+// another server could otherwise get the port and answer in its place. It returns nil where the
+// machine has no loopback address but 127.0.0.1.
+func ownAddress() net.Listener {
+	n := rand.Uint32()
+	host := net.IPv4(127, byte(n>>16)|1, byte(n>>8), 2+byte(n)%250)
+	l, err := net.Listen("tcp", net.JoinHostPort(host.String(), "0"))
+	if err != nil {
+		return nil
+	}
+	return l
 }
 
 // Cut closes the server, so that no connection is possible. It waits until each client has noticed
@@ -133,6 +152,15 @@ func (w *Wire) planFor(r *http.Request) Accident {
 		}
 	}
 	return nil
+}
+
+// Deadlines returns the deadlines of a plug for calls that move money and for reads. They are long,
+// since a machine may be slow, but in a test of a response that never comes.
+func Deadlines(t *testing.T) (pay, read time.Duration) {
+	if strings.Contains(t.Name(), "/no_answer_in_time") {
+		return 1500 * time.Millisecond, 3 * time.Second
+	}
+	return time.Minute, time.Minute
 }
 
 // Says returns an Accident that responds in place of the provider. The provider never receives the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -41,7 +40,7 @@ func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest
 		s.server.Handler().ServeHTTP(w, r)
 	}))
 	cfg := s.PlugConfig(wire.URL)
-	cfg.PayDeadline, cfg.ReadDeadline = 1500*time.Millisecond, 3*time.Second
+	cfg.PayDeadline, cfg.ReadDeadline = providertest.Deadlines(t)
 	p, err := plug.New(cfg, clk)
 	if err != nil {
 		t.Fatal(err)

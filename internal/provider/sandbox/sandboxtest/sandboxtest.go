@@ -12,17 +12,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
 // Open opens a sandbox until the test ends. If cfg has no path, the books are in a temporary folder
-// of the test.
+// of the test. Lost responses are held for 300 ms, unless cfg states another time.
 func Open(t *testing.T, cfg sandbox.Config, providers ...books.Provider) *sandbox.Sandbox {
 	t.Helper()
 	if cfg.Path == "" {
 		cfg.Path = filepath.Join(t.TempDir(), "sandbox.db")
+	}
+	if cfg.Hold == 0 {
+		cfg.Hold = 300 * time.Millisecond
 	}
 	s, err := sandbox.Open(t.Context(), cfg, providers...)
 	if err != nil {

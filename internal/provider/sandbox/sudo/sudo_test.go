@@ -33,7 +33,7 @@ func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
 	cfg := s.PlugConfig(wire.URL)
-	cfg.PayDeadline, cfg.ReadDeadline = time.Second, 2*time.Second
+	cfg.PayDeadline, cfg.ReadDeadline = providertest.Deadlines(t)
 	p, err := plug.New(cfg, s.Clock)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func mannered(t *testing.T, manners map[string]any) (opened, *plug.Plug, provide
 	}
 	wire := providertest.NewWire(t, s.server.Handler())
 	cfg := s.PlugConfig(wire.URL)
-	cfg.PayDeadline, cfg.ReadDeadline, cfg.CompleteList = time.Second, 2*time.Second, false
+	cfg.PayDeadline, cfg.ReadDeadline, cfg.CompleteList = time.Minute, time.Minute, false
 	p, err := plug.New(cfg, s.Clock)
 	if err != nil {
 		t.Fatal(err)

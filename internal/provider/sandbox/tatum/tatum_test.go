@@ -83,7 +83,7 @@ func TestCustodian(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := s.PlugConfig(wire.URL)
-		cfg.ReadDeadline = 2 * time.Second
+		_, cfg.ReadDeadline = providertest.Deadlines(t)
 		p, err := plug.New(cfg, s.Clock)
 		if err != nil {
 			t.Fatal(err)

@@ -32,7 +32,7 @@ func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
 	cfg := s.PlugConfig(wire.URL)
-	cfg.PayDeadline, cfg.ReadDeadline = 1500*time.Millisecond, 3*time.Second
+	cfg.PayDeadline, cfg.ReadDeadline = providertest.Deadlines(t)
 	p, err := plug.New(cfg)
 	if err != nil {
 		t.Fatal(err)
