@@ -22,7 +22,7 @@ func TestAPurchaseAcceptedAfterTheRefund(t *testing.T) {
 		t.Run(map[bool]string{false: "is refused and given back", true: "stays without an outcome"}[kept], func(t *testing.T) {
 			each(t, func(t *testing.T, dialect db.Dialect) {
 				var bank provider.Bank
-				p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.AroundBanks(func(b provider.Bank) provider.Bank {
+				p := apptest.Start(t, dialect, apptest.Window(4*time.Second), apptest.AroundBanks(func(b provider.Bank) provider.Bank {
 					bank = b
 					return b
 				}))

@@ -87,7 +87,7 @@ func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, dialect db.Dialect) {
-				p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("CABLE_TV/GOTV=vtpass"))
+				p := apptest.Start(t, dialect, apptest.Window(4*time.Second), apptest.Routes("CABLE_TV/GOTV=vtpass"))
 				all := payments(t, p)
 				references := map[string]payment{}
 				for _, v := range all {

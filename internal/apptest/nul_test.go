@@ -31,7 +31,7 @@ func TestATextThatNoDatabaseStoresHoldsNothingBack(t *testing.T) {
 			e.Bank = b
 			return askedBank{e}
 		}
-		p := apptest.Start(t, dialect, apptest.AroundBanks(around), apptest.Window(2*time.Second))
+		p := apptest.Start(t, dialect, apptest.AroundBanks(around), apptest.Window(20*time.Second))
 		for _, pay := range []string{paid, bankDown} { // the reply to the payment, and the one to a requery
 			e.says(pay, paid)
 			id := verify(t, p.Client, "10")

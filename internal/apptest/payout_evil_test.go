@@ -39,7 +39,7 @@ func newEvilBank(t *testing.T) *evilBank {
 	t.Cleanup(server.Close)
 	var err error
 	e.plug, err = safehaven.New(safehaven.Config{
-		ClientConfig: provider.ClientConfig{BaseURL: server.URL, PayDeadline: 500 * time.Millisecond, ReadDeadline: 300 * time.Millisecond},
+		ClientConfig: provider.ClientConfig{BaseURL: server.URL, PayDeadline: 10 * time.Second, ReadDeadline: 10 * time.Second},
 		ClientID:     "client", Assertion: "assertion", DebitAccount: "0100000001",
 	}, clock.System{})
 	if err != nil {
@@ -136,7 +136,7 @@ var bankStories = []struct {
 func TestAnEvilBankIsNeverBelievedTooSoon(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvilBank(t)
-		p := apptest.Start(t, dialect, apptest.AroundBanks(e.around), apptest.Window(2*time.Second))
+		p := apptest.Start(t, dialect, apptest.AroundBanks(e.around), apptest.Window(20*time.Second))
 		charge(t, p)
 		want, wanted := money.Kobo(apptest.DevFloat), map[string]string{}
 		for _, c := range bankStories {

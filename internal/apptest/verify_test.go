@@ -245,7 +245,7 @@ func openOnes(t *testing.T, p *apptest.Program) {
 // database engine.
 func TestVerifyBesideTrafficFindsNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
-		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
+		p := apptest.Start(t, dialect, apptest.Window(4*time.Second))
 		charge(t, p)
 		bundle := p.Bundle()
 		ctx, stop := context.WithCancel(t.Context())

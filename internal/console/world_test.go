@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/apptest"
@@ -65,6 +66,7 @@ func openOn(t testing.TB, home apptest.Home, changes ...func(*app.Config)) *worl
 	t.Helper()
 	cfg := app.DevConfig(home.Data, home.Database)
 	cfg.FourEyes, cfg.ConsoleOrigin, cfg.ExperimentalCitus = "on", consoleOrigin, dbtest.HasCitus()
+	cfg.Window = 4 * time.Second // a slow machine must not turn a delivery into an unknown outcome
 	for _, change := range changes {
 		change(&cfg)
 	}

@@ -14,7 +14,7 @@ import (
 // briefly returns a context with a short deadline.
 func briefly(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }

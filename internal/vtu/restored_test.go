@@ -17,7 +17,7 @@ func (s *street) restored() {
 
 // allowed makes the database a restored one. Operators have ended the hold of moves while purchases of before are open.
 func (s *street) allowed() {
-	until := s.clock.Now().Add(time.Second)
+	until := s.clock.Now().Add(time.Minute)
 	s.operations.RestoredUntil = func() time.Time { return until }
 }
 

@@ -45,7 +45,7 @@ func TestManyHangingEndpointsDelayNobody(t *testing.T) {
 			waits = append(waits, time.Since(at))
 		}
 		slices.Sort(waits)
-		if longest := waits[events-1]; longest > time.Second || ended.Load() > 0 {
+		if longest := waits[events-1]; longest > 5*time.Second || ended.Load() > 0 {
 			t.Errorf("the healthy one waits %v; %d hanging ones have ended", longest, ended.Load())
 		}
 	})

@@ -134,7 +134,7 @@ func (l *Lone) hangs() bool {
 	if err != nil {
 		l.t.Fatalf("dbtest: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_, err = c.Exec(ctx, fmt.Sprintf("INSERT INTO lone_probe VALUES (%d)", time.Now().UnixNano()))
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
