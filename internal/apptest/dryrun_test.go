@@ -2,6 +2,7 @@ package apptest_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // columns selects the names of all tables and columns, for each database engine.
@@ -45,18 +47,9 @@ func rows(t *testing.T, d *db.DB) map[string][]string {
 	for _, table := range []string{"keyring", "keyring_program", "keyring_line"} {
 		delete(tables, table) // the program says every few seconds that it holds its keys
 	}
-	for table := range tables {
-		if strings.HasPrefix(table, "report_") || table == "request_key_use" {
-			delete(tables, table) // the figures of the console, and when a key was last used, are written every few seconds
-		}
-	}
 	out := map[string][]string{}
 	for table, of := range tables {
-		which := ""
-		if table == "job" {
-			which = ` WHERE kind NOT LIKE 'report.%'` // these jobs write the figures
-		}
-		out[table], err = db.All(t.Context(), d, db.Value[string], `SELECT `+strings.Join(of, ` || ' | ' || `)+` FROM `+table+which+` ORDER BY 1`)
+		out[table], err = db.All(t.Context(), d, db.Value[string], `SELECT `+strings.Join(of, ` || ' | ' || `)+` FROM `+table+` ORDER BY 1`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,6 +141,18 @@ func trials(t *testing.T, c *apptest.Client) []trial {
 	}
 }
 
+// steady returns the rows without those that a program writes by itself every few seconds: the figures of the
+// console, the jobs that write these, and when an API key was last used.
+func steady(tables map[string][]string) map[string][]string {
+	maps.DeleteFunc(tables, func(table string, _ []string) bool {
+		return strings.HasPrefix(table, "report_") || table == "request_key_use"
+	})
+	tables["job"] = slices.DeleteFunc(tables["job"], func(row string) bool {
+		return strings.Contains(row, " | "+report.HoursJob+" | ") || strings.Contains(row, " | "+report.RevenueJob+" | ")
+	})
+	return tables
+}
+
 // A dry run shows what an order would do. It writes no row and sends no request to a provider. It
 // does not use up its Idempotency-Key, and its response is never a stored response.
 func TestADryRunChangesNothing(t *testing.T) {
@@ -160,12 +165,12 @@ func TestADryRunChangesNothing(t *testing.T) {
 		}
 		all := trials(t, p.Client)
 		providers := dbtest.Open(t, "sqlite:"+filepath.Join(p.Home.Data, "sandbox.db"))
-		ours, theirs := rows(t, p.App.DB), rows(t, providers)
+		ours, theirs := steady(rows(t, p.App.DB)), rows(t, providers)
 		for i, x := range all {
 			x.tried(t, p.Client)
 			x.tried(t, p.Client, "Idempotency-Key", fmt.Sprint("key-", i))
 		}
-		unchanged(t, "Kobo", ours, rows(t, p.App.DB))
+		unchanged(t, "Kobo", ours, steady(rows(t, p.App.DB)))
 		unchanged(t, "the providers", theirs, rows(t, providers))
 
 		// The real order can use the same Idempotency-Key. A later dry run under this key does not replay

@@ -45,8 +45,9 @@ func TestManyHangingEndpointsDelayNobody(t *testing.T) {
 			waits = append(waits, time.Since(at))
 		}
 		slices.Sort(waits)
-		if longest := waits[events-1]; longest > 5*time.Second || ended.Load() > 0 {
-			t.Errorf("the healthy one waits %v; %d hanging ones have ended", longest, ended.Load())
+		// A single wait may be a pause of the machine, but a hanging attempt takes ten seconds.
+		if half, longest := waits[events/2], waits[events-1]; half > time.Second || longest > 5*time.Second || ended.Load() > 0 {
+			t.Errorf("the healthy one waits %v, half of the times %v; %d hanging ones have ended", longest, half, ended.Load())
 		}
 	})
 }

@@ -53,8 +53,8 @@ func NewWire(t *testing.T, provider http.Handler) *Wire {
 	return w
 }
 
-// ownAddress listens at a loopback address that no other server of this machine uses. After a Cut,
-// another server could otherwise get the port and answer in its place. It returns nil where the
+// ownAddress listens at a loopback address of chance, which is never 127.0.0.1. After a Cut, another
+// server at the same address could get the port and answer in its place. It returns nil where the
 // machine has no loopback address but 127.0.0.1.
 func ownAddress() net.Listener {
 	n := rand.Uint32()
@@ -155,7 +155,7 @@ func (w *Wire) planFor(r *http.Request) Accident {
 }
 
 // Deadlines returns the deadlines of a plug for calls that move money and for reads. They are long,
-// since a machine may be slow, but in a test of a response that never comes.
+// since a machine may be slow, but in the subtests "no answer in time", which wait for them.
 func Deadlines(t *testing.T) (pay, read time.Duration) {
 	if strings.Contains(t.Name(), "/no_answer_in_time") {
 		return 1500 * time.Millisecond, 3 * time.Second

@@ -50,7 +50,7 @@ func (l *listener) next(t *testing.T) []byte {
 }
 
 func newBankWorld(t *testing.T) providertest.BankWorld {
-	return worldOf(t, open(t, sandbox.Config{Hold: 300 * time.Millisecond}))
+	return worldOf(t, open(t, sandbox.Config{}))
 }
 
 // worldOf returns the test setup of one bank in the sandbox, together with its plug.
@@ -102,7 +102,7 @@ func TestTwoSafeHavenBanks(t *testing.T) {
 	t.Parallel()
 	both := func(t *testing.T) (first, second opened) {
 		a, b := &Bank{}, &Bank{}
-		server := sandboxtest.Open(t, sandbox.Config{Hold: 300 * time.Millisecond}, a, sandbox.Further("second", b))
+		server := sandboxtest.Open(t, sandbox.Config{}, a, sandbox.Further("second", b))
 		return opened{a, server, ""}, opened{b, server, sandbox.BankPath("second")}
 	}
 	t.Run("the first", func(t *testing.T) {

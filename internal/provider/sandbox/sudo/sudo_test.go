@@ -43,7 +43,7 @@ func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 
 func TestIssuer(t *testing.T) {
 	t.Parallel()
-	s := open(t, sandbox.Config{Hold: 300 * time.Millisecond})
+	s := open(t, sandbox.Config{})
 	providertest.RunIssuer(t, func(t *testing.T) providertest.IssuerWorld {
 		p, wire := connect(t, s)
 		return providertest.IssuerWorld{
@@ -160,7 +160,8 @@ func mannered(t *testing.T, manners map[string]any) (opened, *plug.Plug, provide
 	}
 	wire := providertest.NewWire(t, s.server.Handler())
 	cfg := s.PlugConfig(wire.URL)
-	cfg.PayDeadline, cfg.ReadDeadline, cfg.CompleteList = time.Minute, time.Minute, false
+	cfg.PayDeadline, cfg.ReadDeadline = providertest.Deadlines(t)
+	cfg.CompleteList = false
 	p, err := plug.New(cfg, s.Clock)
 	if err != nil {
 		t.Fatal(err)
