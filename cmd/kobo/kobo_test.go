@@ -22,7 +22,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"appears":    appears,
-			"reference":  keeps("REFERENCE", `c[0-9a-z]{24}`),
+			"reference":  keeps("REFERENCE", `c[0-9a-z]{9}`),
 			"adjustment": keeps("ADJUSTMENT", `\S+`),
 			"digest":     keeps("DIGEST", `\b[0-9a-f]{64}\b`),
 			"proposal":   keeps("PROPOSAL", `\b[0-9a-z-]{20,}\b`),

@@ -21,12 +21,13 @@ roles of PostgreSQL, which must exist (docs/operating/growth.md). Name the roles
 migration, because new tables need rights too.
 
 --finish comes after the upgrade of all programs. It ends the service of programs before
-schema 190, removes the indexes that only they use, and lets each program store events in the
-shorter form from its next start on (docs/upgrading.md).`,
+schema 202 and removes the indexes that only they use. From its next start on, each program
+stores events in the shorter form, and gives new companies references of 10 characters
+(docs/upgrading.md).`,
 		Args: cobra.NoArgs,
 	}
 	force := c.Flags().Bool("force", false, "migrate beside programs that the new schema does not serve")
-	finish := c.Flags().Bool("finish", false, "end the service of programs before schema 190, and store rows in the shorter form")
+	finish := c.Flags().Bool("finish", false, "end the service of programs before schema 202, and store rows in the shorter form")
 	var roles db.Roles
 	c.Flags().StringVar(&roles.Serve, "grant-serve", "", "give `ROLE` the rights that kobo serve needs, and no others")
 	c.Flags().StringVar(&roles.Read, "grant-read", "", "let `ROLE` read all columns without secrets and personal data")

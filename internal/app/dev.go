@@ -130,7 +130,7 @@ func (c Config) Migrate(ctx context.Context, force bool) error {
 	return d.Migrate(ctx)
 }
 
-// FinishMigration ends the service of programs before schema 190, and removes what only they use
+// FinishMigration ends the service of programs before schema 202, and removes what only they use
 // (db.DB.Finish).
 func (c Config) FinishMigration(ctx context.Context) error {
 	d, err := c.openPrimary(ctx)

@@ -46,11 +46,11 @@ type Actor interface {
 	Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time)
 }
 
-// Founder is an Actor who adds companies. NewReference returns the reference of a new company. A form of a page
-// that is sent twice has the same reference.
+// Founder is an Actor who adds companies. NewReference returns the reference of a new company, in the short form
+// or in the long one (id.Cuid, id.LongCuid). A form of a page that is sent twice has the same reference.
 type Founder interface {
 	Actor
-	NewReference() string
+	NewReference(short bool) string
 }
 
 // author is the author of a change in the words of an event. An event does not name the operator.
@@ -172,7 +172,7 @@ func (s *Service) newCompany(by Founder, name string) (Company, ledger.Unit, err
 		return Company{}, ledger.Unit{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
 	now := s.clock.Now()
-	c := Company{Reference: by.NewReference(), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
+	c := Company{Reference: by.NewReference(s.db.HasShortReferences()), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
 	u := ledger.Found(c.Reference)
 	u.Insert(companies.Record(c))
 	return c, u, nil

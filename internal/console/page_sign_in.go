@@ -94,7 +94,7 @@ func (v *visit) enter(p person.Person, token string) {
 // companyCookie is the cookie with the company that signed in last with this browser. It is no secret, and opens nothing.
 const companyCookie = "kobo_company"
 
-// remember notes the reference of a company, so that its people do not type 25 characters at the next sign-in.
+// remember notes the reference of a company, so that its people do not type it at the next sign-in.
 func (v *visit) remember(company string) {
 	const year = 365 * 24 * 60 * 60
 	http.SetCookie(v.w, &http.Cookie{Name: companyCookie, Value: company, Path: v.at("/sign-in"), HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: year})

@@ -57,7 +57,7 @@ func (u *unproved) Error() string { return u.why.Error() }
 // errNothingProven refuses a form without any proof.
 var errNothingProven = fault.New(fault.Unauthenticated, "Sign in with a passkey, or with a password and a code")
 
-var errNoCompany = fault.New(fault.Invalid, "The reference of a company is c and 24 letters and digits")
+var errNoCompany = fault.New(fault.Invalid, "The reference of a company is c and 9 letters and digits, or 24 of them")
 
 // theirs returns the company of the person: of the session, or at a sign-in of the form. Somebody who is signed in at one company
 // may sign in at another one. It is "" for operators.

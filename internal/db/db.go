@@ -84,8 +84,7 @@ type DB struct {
 	turns      turns
 	heavyLimit time.Duration
 	signer     Signer
-	packs      atomic.Bool
-	fitted     atomic.Bool                 // Fits has read whether to pack
+	served     atomic.Int64                // the oldest schema whose programs may run, as Fits has read it first; 0 before
 	place      func(company string) string // of Pools.Place, or nil
 	twice      bool                        // of Pools.Twice
 }

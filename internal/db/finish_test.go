@@ -34,8 +34,8 @@ func TestRowsArePackedAfterOlderPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, err := db.One(t.Context(), d, db.Value[int64], removed)
-		if err != nil || d.Packs() != packs || n != indexes {
-			t.Errorf("%s: packs is %v, and %d indexes are left, %v", when, d.Packs(), n, err)
+		if err != nil || d.Packs() != packs || d.HasShortReferences() != packs || n != indexes {
+			t.Errorf("%s: packs is %v, short references are %v, and %d indexes are left, %v", when, d.Packs(), d.HasShortReferences(), n, err)
 		}
 	}
 	is("after the migration", false, 3)
@@ -52,8 +52,8 @@ func TestRowsArePackedAfterOlderPrograms(t *testing.T) {
 		}
 	}
 	is("finished", true, 0)
-	if err := d.Fits(t.Context()); err != nil || d.Packs() {
-		t.Errorf("a running program packs from now on: %v, %v", d.Packs(), err)
+	if err := d.Fits(t.Context()); err != nil || d.Packs() || d.HasShortReferences() {
+		t.Errorf("a running program writes the shorter forms from now on: %v, %v, %v", d.Packs(), d.HasShortReferences(), err)
 	}
 	if serves, err := db.One(t.Context(), d, db.Value[int64], `SELECT serves FROM db_schema`); err != nil || serves <= before {
 		t.Errorf("programs from schema %d on may start, %v", serves, err)
@@ -63,11 +63,24 @@ func TestRowsArePackedAfterOlderPrograms(t *testing.T) {
 // No older program has seen a new database, so its rows are packed from the first one on.
 func TestANewDatabaseIsFinished(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		if err := d.Fits(t.Context()); err != nil || !d.Packs() {
-			t.Errorf("packs is %v, %v", d.Packs(), err)
+		if err := d.Fits(t.Context()); err != nil || !d.Packs() || !d.HasShortReferences() {
+			t.Errorf("packs is %v, short references are %v, %v", d.Packs(), d.HasShortReferences(), err)
 		}
 		if err := d.Finish(t.Context()); err != nil {
 			t.Errorf("once more: %v", err)
+		}
+	})
+}
+
+// A database whose rows an earlier release has packed stays so. Its companies get short references after another
+// kobo migrate --finish, because that release does not know them.
+func TestADatabaseThatPacksHasLongReferencesUntilItIsFinishedAgain(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		if _, err := d.Exec(t.Context(), `UPDATE db_schema SET serves = 190`); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Fits(t.Context()); err != nil || !d.Packs() || d.HasShortReferences() {
+			t.Errorf("packs is %v, short references are %v, %v", d.Packs(), d.HasShortReferences(), err)
 		}
 	})
 }

@@ -42,18 +42,24 @@ func (d *DB) Fits(ctx context.Context) error {
 	if serves > want {
 		return fmt.Errorf("the database has schema %d, which serves programs from schema %d on, and this program knows %d: it is for a newer Kobo", have, serves, want)
 	}
-	if !d.fitted.Swap(true) { // a running program does not begin to pack
-		d.packs.Store(serves >= packedSince)
-	}
+	d.served.CompareAndSwap(0, max(serves, 1)) // a running program does not begin to write other forms
 	return nil
 }
 
-// packedSince is the first schema whose programs read packed columns (Packing).
-const packedSince = 190
+const (
+	// packedSince is the first schema whose programs read packed columns (Packing).
+	packedSince = 190
+	// shortSince is the first schema whose programs know short references of companies (id.Cuid).
+	shortSince = 202
+)
 
 // Packs reports whether this program stores columns packed. It does so from its next start on, after Finish has
 // ended the service of programs that do not read the packed form.
-func (d *DB) Packs() bool { return d.packs.Load() }
+func (d *DB) Packs() bool { return d.served.Load() >= packedSince }
+
+// HasShortReferences reports whether new companies get short references (id.Cuid), and no long ones (id.LongCuid). They
+// do from the next start on, after Finish has ended the service of programs that do not know them.
+func (d *DB) HasShortReferences() bool { return d.served.Load() >= shortSince }
 
 // finishing are the statements that remove what only programs of a schema before packedSince use.
 var finishing = []string{
@@ -62,11 +68,11 @@ var finishing = []string{
 	"DROP INDEX IF EXISTS operation_provider_reference",
 }
 
-// Finish ends the service of programs of schemas before 190. Then it removes what only they use, and the next
-// starts of Kobo store rows packed. If such a program is connected, Finish returns an error and changes nothing.
-// A new database is finished by Migrate.
+// Finish ends the service of programs of schemas before 202. Then it removes what only they use, and from its next
+// start on, a Kobo stores rows in the shorter forms. If such a program is connected, Finish returns an error and
+// changes nothing. A new database is finished by Migrate.
 func (d *DB) Finish(ctx context.Context) error {
-	if err := d.Outgrow(ctx, packedSince); err != nil {
+	if err := d.Outgrow(ctx, shortSince); err != nil {
 		return err
 	}
 	return d.withProvider(ctx, true, func(_ *goose.Provider, handle *sql.DB) error {
@@ -75,7 +81,7 @@ func (d *DB) Finish(ctx context.Context) error {
 }
 
 func finish(ctx context.Context, handle *sql.DB) error {
-	if _, err := handle.ExecContext(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $2", packedSince, packedSince); err != nil {
+	if _, err := handle.ExecContext(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $2", shortSince, shortSince); err != nil {
 		return err
 	}
 	for _, statement := range finishing {

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,42 +84,74 @@ func Number(s string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// Cuid returns a new company reference. It is "c" followed by 24 random characters of [0-9a-z],
-// which have 124 bits.
-func Cuid() string {
+// The lengths of company references. References of the long form stay valid. New ones are short, because a reference is
+// in each row of the company and people type it when they sign in (decision 0042).
+const (
+	shortCuid = 10
+	longCuid  = 25
+)
+
+// Cuid returns a new company reference: "c" followed by nine random characters of [0-9a-z]. One of them is a digit at
+// least, so no name has this form.
+func Cuid() string { return randomCuid(shortCuid) }
+
+// LongCuid returns a new company reference of 25 characters, which programs before schema 202 know too.
+func LongCuid() string { return randomCuid(longCuid) }
+
+func randomCuid(length int) string {
 	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
-	out := make([]byte, 0, 25)
-	out = append(out, 'c')
 	var b [32]byte
-	for len(out) < cap(out) {
-		_, _ = rand.Read(b[:]) // the error is ignored, because crypto/rand ends the program instead of failing
-		for _, v := range b {
-			// 252 is 7 * 36. Bytes of 252 and above would make the first characters of the alphabet
-			// more likely.
-			if v < 252 && len(out) < cap(out) {
-				out = append(out, alphabet[v%36])
+	for {
+		out := append(make([]byte, 0, length), 'c')
+		for len(out) < length {
+			_, _ = rand.Read(b[:]) // the error is ignored, because crypto/rand ends the program instead of failing
+			for _, v := range b {
+				// 252 is 7 * 36. Bytes of 252 and above would make the first characters of the alphabet
+				// more likely.
+				if v < 252 && len(out) < length {
+					out = append(out, alphabet[v%36])
+				}
 			}
 		}
+		if IsCuid(string(out)) {
+			return string(out)
+		}
 	}
-	return string(out)
 }
 
 // DerivedCuid returns the company reference that follows from an identifier of New and some texts, as Derived does.
 func DerivedCuid(from string, texts ...string) string {
-	const most = 24
-	digits := strings.Repeat("0", most) + new(big.Int).SetBytes(digest(from, texts)).Text(36)
-	return "c" + digits[len(digits)-most:]
+	for {
+		if c := derivedCuid(shortCuid, from, texts); IsCuid(c) {
+			return c
+		}
+		texts = append(slices.Clip(texts), "again") // the reference had no digit
+	}
 }
 
-// IsCuid reports whether s has the form of a reference that Cuid makes.
+// DerivedLongCuid returns the same in the form of LongCuid.
+func DerivedLongCuid(from string, texts ...string) string {
+	return derivedCuid(longCuid, from, texts)
+}
+
+func derivedCuid(length int, from string, texts []string) string {
+	digits := strings.Repeat("0", length) + new(big.Int).SetBytes(digest(from, texts)).Text(36)
+	return "c" + digits[len(digits)-length+1:]
+}
+
+// IsCuid reports whether s has the form of a reference that Cuid or LongCuid makes.
 func IsCuid(s string) bool {
-	if len(s) != 25 || s[0] != 'c' {
+	if len(s) != shortCuid && len(s) != longCuid || s[0] != 'c' {
 		return false
 	}
+	digits := 0
 	for _, c := range []byte(s[1:]) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c < 'a' || c > 'z':
 			return false
 		}
 	}
-	return true
+	return digits > 0 || len(s) == longCuid
 }

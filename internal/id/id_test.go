@@ -1,6 +1,7 @@
 package id
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,14 +37,16 @@ func TestAfter(t *testing.T) {
 
 func TestCuid(t *testing.T) {
 	seen := map[string]bool{}
-	for range 1000 {
-		c := Cuid()
-		if !IsCuid(c) || seen[c] {
-			t.Fatalf("bad or repeated reference %q", c)
+	for length, make := range map[int]func() string{10: Cuid, 25: LongCuid} {
+		for range 1000 {
+			c := make()
+			if !IsCuid(c) || len(c) != length || seen[c] {
+				t.Fatalf("bad or repeated reference %q", c)
+			}
+			seen[c] = true
 		}
-		seen[c] = true
 	}
-	for _, bad := range []string{"", "c", "x123456789012345678901234", "c12345678901234567890123A"} {
+	for _, bad := range []string{"", "c", "x123456789012345678901234", "c12345678901234567890123A", "x123456789", "c12345678A", "c12345678", "c1234567890", "christophe"} {
 		if IsCuid(bad) {
 			t.Errorf("%q passed for a reference", bad)
 		}
@@ -81,7 +84,7 @@ func TestIsNew(t *testing.T) {
 func TestDerived(t *testing.T) {
 	from, seen := New(), map[string]bool{}
 	for _, texts := range [][]string{nil, {""}, {"ada"}, {"ad", "a"}, {"a", "da"}, {"ada", ""}} {
-		for _, make := range []func(string, ...string) string{Derived, DerivedCuid} {
+		for _, make := range []func(string, ...string) string{Derived, DerivedCuid, DerivedLongCuid} {
 			s := make(from, texts...)
 			if s != make(from, texts...) || seen[s] || s == make(New(), texts...) {
 				t.Errorf("%q from %q", s, texts)
@@ -94,5 +97,15 @@ func TestDerived(t *testing.T) {
 	}
 	if s := Derived("no identifier"); !IsNew(s) || s != Derived("no identifier") {
 		t.Error(s)
+	}
+}
+
+// A derived reference has a digit, as each short reference has, so that no name can be taken for one.
+func TestADerivedReferenceHasADigit(t *testing.T) {
+	from := New()
+	for i := range 2000 {
+		if c := DerivedCuid(from, strconv.Itoa(i)); !IsCuid(c) || len(c) != 10 || c != DerivedCuid(from, strconv.Itoa(i)) {
+			t.Fatalf("%q", c)
+		}
 	}
 }

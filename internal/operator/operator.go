@@ -59,11 +59,16 @@ func (o Operator) NewID(kind string) string {
 }
 
 // NewReference returns the reference of a new company, as NewID does.
-func (o Operator) NewReference() string {
-	if o.form == "" {
+func (o Operator) NewReference(short bool) string {
+	switch {
+	case o.form == "" && short:
 		return id.Cuid()
+	case o.form == "":
+		return id.LongCuid()
+	case short:
+		return id.DerivedCuid(o.form, o.Name)
 	}
-	return id.DerivedCuid(o.form, o.Name)
+	return id.DerivedLongCuid(o.form, o.Name)
 }
 
 // Local returns the operator for a user who runs commands on the machine itself. The name of a

@@ -48,7 +48,7 @@ func cardsByID(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
 }
 
 func companyByReference(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
-	return db.All(ctx, q, db.Fields[Hit], `SELECT 'company', company_id, company_id, name, 0, created_at FROM company WHERE company_id = $1`, text)
+	return db.All(ctx, q, db.Fields[Hit], `SELECT 'company', company_id, company_id, name, 0, created_at FROM company WHERE company_id = $1`, strings.ToLower(text))
 }
 
 // companiesByName finds companies of whose name a word begins with the text.

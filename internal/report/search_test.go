@@ -33,6 +33,8 @@ func TestTheShapeOfATextSaysWhatItIs(t *testing.T) {
 		"0199c1f2-7b1e-7c0a-9d3e-00000000000b":       "an ID of Kobo",
 		"0199C1F2-7B1E-7C0A-9D3E-00000000000B":       "an ID of Kobo",
 		"c0123456789abcdefghijklmn":                  "the reference of a company",
+		"c3v7k2m9x4":                                 "the reference of a company",
+		"christophe":                                 "a reference or a name",
 		"0x" + strings.Repeat("ab", 32):              "a transaction hash",
 		strings.Repeat("ab", 32):                     "a transaction hash",
 		"0x52908400098527886E0F7030069857D2E4169E":   "a reference or a name", // one character short

@@ -14,7 +14,7 @@ import (
 )
 
 // depositShape matches the reference of a movement on a chain: its company, and its number there.
-var depositShape = regexp.MustCompile(`^(c[0-9a-z]{24})-([0-9]{1,18})$`)
+var depositShape = regexp.MustCompile(`^(c(?:[0-9a-z]{9}|[0-9a-z]{24}))-([0-9]{1,18})$`)
 
 // depositPlaces finds a movement on a chain by its reference, or the first one of a transaction by its hash.
 func depositPlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {

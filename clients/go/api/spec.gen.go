@@ -1701,7 +1701,7 @@ type Event struct {
 
 	// CompanyID Your company's reference.
 	//
-	// Examples: c3v7k2m9x4q8z1n6b5t0w2y7d
+	// Examples: c3v7k2m9x4
 	CompanyID string `json:"companyId"`
 
 	// Environment Where the event happened. Only `live` is about real money.

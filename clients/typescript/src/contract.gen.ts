@@ -6131,7 +6131,7 @@ export interface components {
             createdAt: components["schemas"]["Instant"];
             /**
              * @description Your company's reference.
-             * @example c3v7k2m9x4q8z1n6b5t0w2y7d
+             * @example c3v7k2m9x4
              */
             companyId: string;
             /**
@@ -6543,7 +6543,7 @@ export interface operations {
             path: {
                 /**
                  * @description The company's reference, given at onboarding.
-                 * @example c3v7l0q9d2m4x8k1z5t6w0b2n
+                 * @example c3v7l0q9d2
                  */
                 reference: string;
             };
@@ -6609,7 +6609,7 @@ export interface operations {
             path: {
                 /**
                  * @description The company's reference, given at onboarding.
-                 * @example c3v7l0q9d2m4x8k1z5t6w0b2n
+                 * @example c3v7l0q9d2
                  */
                 reference: string;
             };
@@ -10834,10 +10834,10 @@ export interface operations {
                  *       "sequence": 100,
                  *       "event": "kyb.changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "kybStatus": "APPROVED"
                  *       }
                  *     }
@@ -10895,10 +10895,10 @@ export interface operations {
                  *       "sequence": 140,
                  *       "event": "company.api_key_issued",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000201",
                  *         "expiresAt": null,
                  *         "by": "operator",
@@ -10967,10 +10967,10 @@ export interface operations {
                  *       "sequence": 141,
                  *       "event": "company.api_key_revoked",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000201",
                  *         "by": "operator"
                  *       }
@@ -11031,10 +11031,10 @@ export interface operations {
                  *       "sequence": 142,
                  *       "event": "company.key_token_issued",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "expiresAt": "2030-01-03T03:04:05.678Z"
                  *       }
                  *     }
@@ -11087,10 +11087,10 @@ export interface operations {
                  *       "sequence": 143,
                  *       "event": "company.pin_token_issued",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "expiresAt": "2030-01-03T03:04:05.678Z"
                  *       }
                  *     }
@@ -11143,10 +11143,10 @@ export interface operations {
                  *       "sequence": 144,
                  *       "event": "company.pin_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "by": "company"
                  *       }
                  *     }
@@ -11202,10 +11202,10 @@ export interface operations {
                  *       "sequence": 145,
                  *       "event": "company.pin_locked",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "tries": 5
                  *       }
                  *     }
@@ -11258,10 +11258,10 @@ export interface operations {
                  *       "sequence": 146,
                  *       "event": "company.pin_unlocked",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "by": "operator"
                  *       }
                  *     }
@@ -11317,10 +11317,10 @@ export interface operations {
                  *       "sequence": 147,
                  *       "event": "company.live_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "live": true,
                  *         "apiKeys": 1
                  *       }
@@ -11376,10 +11376,10 @@ export interface operations {
                  *       "sequence": 148,
                  *       "event": "company.limits_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "limit": "payout",
                  *         "per": "day",
                  *         "settlementId": null,
@@ -11450,10 +11450,10 @@ export interface operations {
                  *       "sequence": 149,
                  *       "event": "company.fees_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "bands": [
                  *           {
                  *             "from": 0,
@@ -11528,7 +11528,7 @@ export interface operations {
                  *       "sequence": 150,
                  *       "event": "settlement.bank_account_attached",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "settlementId": 1,
@@ -11593,7 +11593,7 @@ export interface operations {
                  *       "sequence": 151,
                  *       "event": "settlement.status_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "settlementId": 1,
@@ -11661,7 +11661,7 @@ export interface operations {
                  *       "sequence": 152,
                  *       "event": "settlement.adjusted",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000009",
@@ -11729,7 +11729,7 @@ export interface operations {
                  *       "sequence": 153,
                  *       "event": "settlement.account_created",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": 2,
@@ -11791,7 +11791,7 @@ export interface operations {
                  *       "sequence": 154,
                  *       "event": "settlement.alert_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "settlementId": 2,
@@ -11847,7 +11847,7 @@ export interface operations {
                  *       "sequence": 155,
                  *       "event": "card.address_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "address": {
@@ -11926,7 +11926,7 @@ export interface operations {
                  *       "sequence": 156,
                  *       "event": "crypto.key_changed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "chain": "evm",
@@ -11997,7 +11997,7 @@ export interface operations {
                  *       "sequence": 101,
                  *       "event": "vtu.pending",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "transactionId": "0199c1f2-7b1e-7c0a-9d3e-000000000003",
@@ -12065,7 +12065,7 @@ export interface operations {
                  *       "sequence": 102,
                  *       "event": "vtu.success",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "transactionId": "0199c1f2-7b1e-7c0a-9d3e-000000000003",
@@ -12133,7 +12133,7 @@ export interface operations {
                  *       "sequence": 103,
                  *       "event": "vtu.failed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "transactionId": "0199c1f2-7b1e-7c0a-9d3e-000000000003",
@@ -12201,7 +12201,7 @@ export interface operations {
                  *       "sequence": 160,
                  *       "event": "vtu.reversed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "transactionId": "0199c1f2-7b1e-7c0a-9d3e-000000000003",
@@ -12269,7 +12269,7 @@ export interface operations {
                  *       "sequence": 104,
                  *       "event": "settlement.credit",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000009",
@@ -12358,7 +12358,7 @@ export interface operations {
                  *       "sequence": 105,
                  *       "event": "settlement.low_balance",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": 1,
@@ -12420,13 +12420,13 @@ export interface operations {
                  *       "sequence": 129,
                  *       "event": "checkpoint.signed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "size": 512,
                  *         "root": "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=",
                  *         "createdAt": "2030-01-02T03:04:05.678Z",
-                 *         "checkpoint": "kobo/0199c1f2-7b1e-7c0a-9d3e-000000000001/c3v7k2m9x4q8z1n6b5t0w2y7d\n512\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n2030-01-02T03:04:05.678Z\n\n— kobo/0199c1f2-7b1e-7c0a-9d3e-000000000001 NGh0…\n"
+                 *         "checkpoint": "kobo/0199c1f2-7b1e-7c0a-9d3e-000000000001/c3v7k2m9x4\n512\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n2030-01-02T03:04:05.678Z\n\n— kobo/0199c1f2-7b1e-7c0a-9d3e-000000000001 NGh0…\n"
                  *       }
                  *     }
                  */
@@ -12473,10 +12473,10 @@ export interface operations {
                  *       "sequence": 161,
                  *       "event": "company.renewal_due",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "apiKeyIds": [
                  *           "0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e"
                  *         ],
@@ -12537,7 +12537,7 @@ export interface operations {
                  *       "sequence": 106,
                  *       "event": "webhook.endpoint_failing",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000014",
@@ -12611,7 +12611,7 @@ export interface operations {
                  *       "sequence": 107,
                  *       "event": "virtual_account.success",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000010",
@@ -12715,7 +12715,7 @@ export interface operations {
                  *       "sequence": 108,
                  *       "event": "virtual_account.failed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000010",
@@ -12812,7 +12812,7 @@ export interface operations {
                  *       "sequence": 109,
                  *       "event": "virtual_account.late_payment",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000010",
@@ -12917,7 +12917,7 @@ export interface operations {
                  *       "sequence": 110,
                  *       "event": "customer.created",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000006",
@@ -12984,7 +12984,7 @@ export interface operations {
                  *       "sequence": 111,
                  *       "event": "customer.account_generated",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000006",
@@ -13061,7 +13061,7 @@ export interface operations {
                  *       "sequence": 173,
                  *       "event": "customer.erased",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "customerId": "0199c1f2-7b1e-7c0a-9d3e-000000000006",
@@ -13120,7 +13120,7 @@ export interface operations {
                  *       "sequence": 112,
                  *       "event": "transaction.credit",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000008",
@@ -13188,7 +13188,7 @@ export interface operations {
                  *       "sequence": 113,
                  *       "event": "card.generated",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000005",
@@ -13249,7 +13249,7 @@ export interface operations {
                  *       "sequence": 114,
                  *       "event": "card.funding_pending",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "reference": "0199c1f2-7b1e-7c0a-9d3e-000000000007",
@@ -13306,7 +13306,7 @@ export interface operations {
                  *       "sequence": 115,
                  *       "event": "card.funded",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "reference": "0199c1f2-7b1e-7c0a-9d3e-000000000007",
@@ -13363,7 +13363,7 @@ export interface operations {
                  *       "sequence": 116,
                  *       "event": "card.funding_failed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "reference": "0199c1f2-7b1e-7c0a-9d3e-000000000007",
@@ -13420,7 +13420,7 @@ export interface operations {
                  *       "sequence": 170,
                  *       "event": "card.frozen",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000005",
@@ -13481,7 +13481,7 @@ export interface operations {
                  *       "sequence": 171,
                  *       "event": "card.unfrozen",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000005",
@@ -13542,7 +13542,7 @@ export interface operations {
                  *       "sequence": 172,
                  *       "event": "card.terminated",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": "0199c1f2-7b1e-7c0a-9d3e-000000000005",
@@ -13603,7 +13603,7 @@ export interface operations {
                  *       "sequence": 117,
                  *       "event": "payout.pending",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "reference": "0199c1f2-7b1e-7c0a-9d3e-000000000004",
@@ -13667,7 +13667,7 @@ export interface operations {
                  *       "sequence": 118,
                  *       "event": "payout.success",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "reference": "0199c1f2-7b1e-7c0a-9d3e-000000000004",
@@ -13731,7 +13731,7 @@ export interface operations {
                  *       "sequence": 119,
                  *       "event": "payout.failed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "reference": "0199c1f2-7b1e-7c0a-9d3e-000000000004",
@@ -13795,7 +13795,7 @@ export interface operations {
                  *       "sequence": 120,
                  *       "event": "payout.reversed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "reference": "0199c1f2-7b1e-7c0a-9d3e-000000000004",
@@ -13859,7 +13859,7 @@ export interface operations {
                  *       "sequence": 174,
                  *       "event": "bulk_payout.checked",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
@@ -13925,7 +13925,7 @@ export interface operations {
                  *       "sequence": 175,
                  *       "event": "bulk_payout.completed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
@@ -13991,7 +13991,7 @@ export interface operations {
                  *       "sequence": 121,
                  *       "event": "crypto.deposit_pending",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": 2417,
@@ -14002,7 +14002,7 @@ export interface operations {
                  *         "amount": 0,
                  *         "from": null,
                  *         "asset": "ETH",
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "networkId": "ethereum-mainnet",
                  *         "tokenAddress": "0x9858EfFD232B4033E47d90003D41EC34EcaEda94",
                  *         "meta": {
@@ -14075,7 +14075,7 @@ export interface operations {
                  *       "sequence": 122,
                  *       "event": "crypto.deposit_completed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": 2417,
@@ -14086,7 +14086,7 @@ export interface operations {
                  *         "amount": 0,
                  *         "from": null,
                  *         "asset": "ETH",
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "networkId": "ethereum-mainnet",
                  *         "tokenAddress": "0x9858EfFD232B4033E47d90003D41EC34EcaEda94",
                  *         "meta": {
@@ -14159,7 +14159,7 @@ export interface operations {
                  *       "sequence": 123,
                  *       "event": "crypto.deposit_failed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": 2417,
@@ -14170,7 +14170,7 @@ export interface operations {
                  *         "amount": 0,
                  *         "from": null,
                  *         "asset": "ETH",
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "networkId": "ethereum-mainnet",
                  *         "tokenAddress": "0x9858EfFD232B4033E47d90003D41EC34EcaEda94",
                  *         "meta": {
@@ -14243,7 +14243,7 @@ export interface operations {
                  *       "sequence": 124,
                  *       "event": "crypto.withdrawal_completed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": 2418,
@@ -14254,7 +14254,7 @@ export interface operations {
                  *         "amount": 0,
                  *         "from": "0x9858EfFD232B4033E47d90003D41EC34EcaEda94",
                  *         "asset": "ETH",
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "networkId": "ethereum-mainnet",
                  *         "tokenAddress": "0x069E09AC77F2d844063b634F38F6F9B1e8929c36",
                  *         "meta": {
@@ -14327,7 +14327,7 @@ export interface operations {
                  *       "sequence": 125,
                  *       "event": "crypto.withdrawal_failed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "id": 2418,
@@ -14338,7 +14338,7 @@ export interface operations {
                  *         "amount": 0,
                  *         "from": "0x9858EfFD232B4033E47d90003D41EC34EcaEda94",
                  *         "asset": "ETH",
-                 *         "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *         "companyId": "c3v7k2m9x4",
                  *         "networkId": "ethereum-mainnet",
                  *         "tokenAddress": "0x069E09AC77F2d844063b634F38F6F9B1e8929c36",
                  *         "meta": {
@@ -14411,7 +14411,7 @@ export interface operations {
                  *       "sequence": 126,
                  *       "event": "corporate.kyc_verified",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "kyc_id": "0199c1f2-7b1e-7c0a-9d3e-000000000011",
@@ -14476,7 +14476,7 @@ export interface operations {
                  *       "sequence": 127,
                  *       "event": "corporate.account_created",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "coporate_reference": "0199c1f2-7b1e-7c0a-9d3e-000000000013",
@@ -14531,7 +14531,7 @@ export interface operations {
                  *       "sequence": 128,
                  *       "event": "corporate.account_updated",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
-                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "companyId": "c3v7k2m9x4",
                  *       "environment": "live",
                  *       "data": {
                  *         "coporate_reference": "0199c1f2-7b1e-7c0a-9d3e-000000000013",
