@@ -13,12 +13,13 @@ import (
 //	… FOR UPDATE   →  …            (SQLite has one writer at a time)
 //	LOCK TABLE …;  →               (in migrations, for the same reason)
 //	… (fillfactor) →               (in migrations, because SQLite changes a row in its place)
+//	… (autovacuum…) →              (in migrations, for the same reason)
 //	strpos(x, y)   →  instr(x, y)  (the position of y in x, or 0)
 var (
 	anyOf     = regexp.MustCompile(`= ANY\((\$\d+)\)`)
 	forUpdate = regexp.MustCompile(`\s+FOR UPDATE\b`)
 	lockTable = regexp.MustCompile(`(?m)^LOCK TABLE [^;]*;\n`)
-	fill      = regexp.MustCompile(`(?m)^ALTER TABLE \w+ (SET|RESET) \(fillfactor[^;]*;\n`)
+	fill      = regexp.MustCompile(`(?m)^ALTER TABLE \w+ (SET|RESET) \((fillfactor|autovacuum_)[^;]*;\n`)
 	strpos    = regexp.MustCompile(`\bstrpos\(`)
 )
 

@@ -210,8 +210,8 @@ func (d *DB) Beside(ctx context.Context, schema int64) (bool, error) {
 // liteMigrations provides the migrations in the form that SQLite understands.
 type liteMigrations struct{ embed.FS }
 
-// Open opens a file or folder. A migration file is returned without its SQL statements for locks and
-// fill factors, which only PostgreSQL understands.
+// Open opens a file or folder. A migration file is returned without its SQL statements for locks, fill
+// factors and vacuums, which only PostgreSQL understands.
 func (l liteMigrations) Open(name string) (fs.File, error) {
 	file, err := l.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
