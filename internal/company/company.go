@@ -109,7 +109,7 @@ func (unseen) Audit(*ledger.Unit, string, string, map[string]string, time.Time) 
 // never shows the key again. If the same form of a page has added the company before, Create returns a fault
 // of kind Conflict.
 func (s *Service) Create(ctx context.Context, by Founder, name string) (Company, secret.Text, error) {
-	c, u, err := s.newCompany(by, name)
+	c, u, err := s.newCompany(ctx, by, name)
 	if err != nil {
 		return Company{}, secret.Text{}, err
 	}
@@ -122,14 +122,14 @@ func (s *Service) Create(ctx context.Context, by Founder, name string) (Company,
 	details["apiKeyId"] = key.ID
 	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	if err := s.book.Commit(ctx, u); err != nil {
-		return Company{}, secret.Text{}, added(c, err)
+		return Company{}, secret.Text{}, s.added(ctx, c, err)
 	}
 	return c, apiKey, nil
 }
 
 // CreateWithToken adds a company like Create. Instead of an API key it returns a key token.
 func (s *Service) CreateWithToken(ctx context.Context, by Founder, name string) (Company, Token, error) {
-	c, u, err := s.newCompany(by, name)
+	c, u, err := s.newCompany(ctx, by, name)
 	if err != nil {
 		return Company{}, Token{}, err
 	}
@@ -140,19 +140,31 @@ func (s *Service) CreateWithToken(ctx context.Context, by Founder, name string) 
 	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	t := s.newToken(&u, by, forKey, c.CreatedAt, time.Time{})
 	if err := s.book.Commit(ctx, u); err != nil {
-		return Company{}, Token{}, added(c, err)
+		return Company{}, Token{}, s.added(ctx, c, err)
 	}
 	return c, t, nil
 }
 
-// added returns a fault of kind Conflict if a commit was refused because the same form has added the company before. Its key cannot be
-// shown again.
-func added(c Company, err error) error {
+// added returns a fault of kind Conflict if a commit was refused because there is a company with this reference. The same form has added
+// it before, or the two have the same reference by chance.
+func (s *Service) added(ctx context.Context, c Company, err error) error {
 	if !ledger.Is(err, ledger.Exists, companies.Table) {
 		return err
 	}
+	there, err := s.Find(ctx, c.Reference)
+	if err != nil {
+		return err
+	}
+	if there.Name != c.Name {
+		return fault.New(fault.Conflict, "The new company got the reference of another one by chance, and nothing was added. Add it again").With(fault.AlreadyExists)
+	}
+	return addedBefore(c.Reference)
+}
+
+// addedBefore returns the fault of a form that has added a company before. Its key cannot be shown again.
+func addedBefore(reference string) error {
 	return fault.Newf(fault.Conflict, "This form has added the company %s before. Its first key or key token was shown once: make another one at the page of the company",
-		c.Reference).With(fault.AlreadyExists)
+		reference).With(fault.AlreadyExists)
 }
 
 // creation returns the details of the audit line about a new company.
@@ -166,13 +178,22 @@ func (s *Service) creation(ctx context.Context, c Company) (map[string]string, e
 }
 
 // newCompany returns a company and the unit that inserts it.
-func (s *Service) newCompany(by Founder, name string) (Company, ledger.Unit, error) {
+func (s *Service) newCompany(ctx context.Context, by Founder, name string) (Company, ledger.Unit, error) {
 	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Company{}, ledger.Unit{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
+	// While programs begin to give short references, one that gives the other form may have got the same form of a page.
+	short := s.db.HasShortReferences()
+	before, err := s.Find(ctx, by.NewReference(!short))
+	if err == nil {
+		err = addedBefore(before.Reference)
+	}
+	if !fault.Is(err, fault.Missing) {
+		return Company{}, ledger.Unit{}, err
+	}
 	now := s.clock.Now()
-	c := Company{Reference: by.NewReference(s.db.HasShortReferences()), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
+	c := Company{Reference: by.NewReference(short), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
 	u := ledger.Found(c.Reference)
 	u.Insert(companies.Record(c))
 	return c, u, nil

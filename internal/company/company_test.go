@@ -278,3 +278,54 @@ func TestAFormAddsOneCompany(t *testing.T) {
 		}
 	})
 }
+
+// A form adds one company, also if a program that gives long references has got it, and then one that gives short ones.
+func TestAFormAddsOneCompanyWhileReferencesBecomeShort(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx, by := t.Context(), ada.Sending(id.New())
+		c, _, err := h.Create(ctx, by, "Acme Ltd")
+		if err != nil || len(c.Reference) != 25 {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		if err := h.db.Fits(ctx); err != nil || !h.db.HasShortReferences() { // as the next start
+			t.Fatal(err)
+		}
+		if _, _, err := h.Create(ctx, by, "Acme Ltd"); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Of(err).Message, c.Reference) {
+			t.Errorf("the same form: %v", err)
+		}
+		if other, _, err := h.CreateWithToken(ctx, ada, "Acme Ltd"); err != nil || len(other.Reference) != 10 {
+			t.Errorf("another company: %+v, %v", other, err)
+		}
+	})
+}
+
+// taker is a founder who gets a certain reference.
+type taker struct {
+	operator.Operator
+	reference string
+}
+
+func (f taker) NewReference(short bool) string {
+	if short {
+		return id.Cuid()
+	}
+	return f.reference
+}
+
+// If a new company gets the reference of another one by chance, the refusal does not name the other one. Otherwise somebody
+// might make a key of it for the new company.
+func TestAReferenceIsTaken(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		c, _, err := h.Create(t.Context(), ada, "Acme Ltd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = h.Create(t.Context(), taker{ada, c.Reference}, "Bola Ltd")
+		if !fault.Is(err, fault.Conflict) || strings.Contains(err.Error(), c.Reference) {
+			t.Errorf("%v", err)
+		}
+		if found, err := h.Find(t.Context(), c.Reference); err != nil || found.Name != "Acme Ltd" {
+			t.Errorf("%+v, %v", found, err)
+		}
+	})
+}

@@ -139,6 +139,9 @@ func derivedCuid(length int, from string, texts []string) string {
 	return "c" + digits[len(digits)-length+1:]
 }
 
+// IsLongCuid reports whether s has the form of a reference that LongCuid makes.
+func IsLongCuid(s string) bool { return len(s) == longCuid && IsCuid(s) }
+
 // IsCuid reports whether s has the form of a reference that Cuid or LongCuid makes.
 func IsCuid(s string) bool {
 	if len(s) != shortCuid && len(s) != longCuid || s[0] != 'c' {

@@ -74,9 +74,8 @@ func Ask(text string) Question {
 		return Question{As: "an e-mail address", Where: []string{"customers", "people who sign in"}, Contact: "email", text: lower, looks: []lookUp{byEmail, peopleByName}}
 	case uuidShape.MatchString(lower) || eventShape.MatchString(lower):
 		return Question{As: "an ID of Kobo", Where: []string{"payments", "bulk payouts", "approvals", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers", "requests", "idempotency keys"}, text: lower, looks: []lookUp{anythingByID, payoutsOfBulk, customersByID, cardsByID, byOwnReference, byProviderReference, byIdempotencyKey}}
-	case id.IsCuid(lower):
-		// A company's own reference of ten characters may have this form too.
-		return Question{As: "the reference of a company", Where: []string{"companies", "companies' own references", "references of providers", "requests", "idempotency keys"}, text: text, looks: []lookUp{companyByReference, byOwnReference, byProviderReference, byRequest, byIdempotencyKey}}
+	case id.IsLongCuid(lower): // a short one has the form of many names
+		return Question{As: "the reference of a company", Where: []string{"companies"}, text: lower, looks: []lookUp{companyByReference}}
 	case hashShape.MatchString(lower):
 		return Question{As: "a transaction hash", Where: []string{"crypto deposits"}, text: lower, looks: []lookUp{byHash}}
 	case addressShape.MatchString(text):

@@ -33,7 +33,7 @@ func TestTheShapeOfATextSaysWhatItIs(t *testing.T) {
 		"0199c1f2-7b1e-7c0a-9d3e-00000000000b":       "an ID of Kobo",
 		"0199C1F2-7B1E-7C0A-9D3E-00000000000B":       "an ID of Kobo",
 		"c0123456789abcdefghijklmn":                  "the reference of a company",
-		"c3v7k2m9x4":                                 "the reference of a company",
+		"c3v7k2m9x4":                                 "a reference or a name",
 		"christophe":                                 "a reference or a name",
 		"0x" + strings.Repeat("ab", 32):              "a transaction hash",
 		strings.Repeat("ab", 32):                     "a transaction hash",
@@ -373,6 +373,30 @@ func TestASearchFindsPeopleWhoSignIn(t *testing.T) {
 		_, err = d.Exec(t.Context(), `INSERT INTO person (company, id, name, role, state, created_at, mac) VALUES ($1, 'p9', 'ada@example.com', 'owner', 'ACTIVE', 1, '')`, w.company)
 		must(t, err)
 		for text, want := range map[string][]string{"Ngozi": {"operator o1", "person p0"}, "ngozi.e": {"person p0"}, "Ada@Example.com": {"person p9"}, "ozi.": nil, "%ngo": nil} {
+			if got := w.found(text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, not %v", text, got, want)
+			}
+		}
+	})
+}
+
+// A short reference has the form of many names. So a text of this form finds companies by both, and people.
+func TestAShortReferenceIsLookedForAmongNamesToo(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		add := func(reference, name string) {
+			t.Helper()
+			_, err := d.Exec(t.Context(), `INSERT INTO company (company_id, name, kyb_status, live, created_at, updated_at) VALUES ($1, $2, 'APPROVED', 1, 1, 1)`, reference, name)
+			must(t, err)
+		}
+		add("c3v7k2m9x4", "Acme Ltd")
+		add("c000000000000000000000001", "Compass247")
+		_, err := d.Exec(t.Context(), `INSERT INTO operator_key (id, name, hash, state, created_at) VALUES ('o1', 'chinedu123', 'h', 'ACTIVE', 1)`)
+		must(t, err)
+		for text, want := range map[string][]string{
+			"c3v7k2m9x4": {"company c3v7k2m9x4"}, "C3V7K2M9X4": {"company c3v7k2m9x4"}, "c3v7k2m9x5": nil,
+			"c000000000000000000000001": {"company c000000000000000000000001"}, "compass247": {"company c000000000000000000000001"}, "chinedu123": {"operator o1"},
+		} {
 			if got := w.found(text); !slices.Equal(got, want) {
 				t.Errorf("%q: %v, not %v", text, got, want)
 			}

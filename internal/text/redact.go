@@ -23,11 +23,9 @@ var shownMembers = []string{
 // of settlement accounts. No e-mail address, name, phone number or BVN matches.
 var ownID = regexp.MustCompile(`^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-z]{20,32}|[0-9]{1,9})$`)
 
-// shortCuid matches the short references of companies, if the text has ten characters. They have a digit.
-var shortCuid = regexp.MustCompile(`^c[a-z]*[0-9][0-9a-z]*$`)
-
-// IsOwnID reports whether a text has the form of an id that Kobo makes.
-func IsOwnID(s string) bool { return ownID.MatchString(s) || len(s) == 10 && shortCuid.MatchString(s) }
+// IsOwnID reports whether a text has the form of an id that Kobo makes. A short reference of a company (id.Cuid) is none here: people
+// and their e-mail addresses have such names.
+func IsOwnID(s string) bool { return ownID.MatchString(s) }
 
 // memberName matches the names of members that a redacted text shows. A harmless value has no ten digits in a
 // row, as a BVN, a phone number or an account number has.
@@ -72,7 +70,7 @@ func redacted(value any, show bool) any {
 	case nil, bool:
 		return v
 	case string:
-		if show && harmless.MatchString(v) && (IsOwnID(v) || !manyDigits.MatchString(v)) {
+		if show && harmless.MatchString(v) && (ownID.MatchString(v) || !manyDigits.MatchString(v)) {
 			return v
 		}
 		return aroundOwn(v, func(other string) string { return fmt.Sprintf("<%d characters>", utf8.RuneCountInString(other)) })
@@ -162,7 +160,7 @@ func RedactedBody(body []byte, limit int) string {
 func wordsOnly(s string) string {
 	s = mail.ReplaceAllString(s, "<address>")
 	s = token.ReplaceAllStringFunc(s, func(found string) string {
-		if IsOwnID(found) || !strings.ContainsAny(found, "0123456789") {
+		if ownID.MatchString(found) || !strings.ContainsAny(found, "0123456789") {
 			return found
 		}
 		return "<text>"
