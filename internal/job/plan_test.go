@@ -71,7 +71,8 @@ func TestALookReadsAnIndex(t *testing.T) {
 		}
 		read := 0
 		for _, line := range e.plans {
-			if strings.Contains(line, "job_lane") {
+			// Both indexes begin with the queue, so both lead to the next queue at once. They cost nearly the same.
+			if strings.Contains(line, "job_lane") || strings.Contains(line, "job_turn") {
 				read++
 			}
 			if strings.Contains(line, "Seq Scan on job") || strings.Contains(line, "SCAN job") && !strings.Contains(line, "USING") {
