@@ -88,11 +88,24 @@ func TestAVerificationServesOnePurchase(t *testing.T) {
 				if used.Message() != "Verification already used" {
 					t.Errorf("while …%s is open: %s", ending, used)
 				}
+			}
+			failed := func() string {
+				if tr := p.Transaction("tv-" + ending); tr.Status != "FAILED" {
+					return fmt.Sprintf("…%s: %s", ending, tr.Raw)
+				}
+				return ""
+			}
+			if ending == "01" {
+				if wrong := failed(); wrong != "" {
+					t.Fatal(wrong)
+				}
+				continue
+			}
+			// The clock may move before the program has written that it got no answer in time. Then the questions come later.
+			apptest.Eventually(t, func() string {
 				p.Advance(20 * time.Minute)
-			}
-			if tr := p.Transaction("tv-" + ending); tr.Status != "FAILED" {
-				t.Fatalf("…%s: %s", ending, tr.Raw)
-			}
+				return failed()
+			})
 		}
 		other := p.Company(100_000 * money.Naira)
 		stolen := other.Pay(other.TV(verification, padi.Product, "tv-other", "7012345678")).Want(t, http.StatusBadRequest)
