@@ -92,7 +92,7 @@ const (
 )
 
 // Cuid returns a new company reference: "c" followed by nine random characters of [0-9a-z]. One of them is a digit at
-// least, so no name has this form.
+// least, so few names have this form.
 func Cuid() string { return randomCuid(shortCuid) }
 
 // LongCuid returns a new company reference of 25 characters, which programs before schema 202 know too.

@@ -100,7 +100,7 @@ func TestDerived(t *testing.T) {
 	}
 }
 
-// A derived reference has a digit, as each short reference has, so that no name can be taken for one.
+// A derived reference has a digit, as each short reference has, so that an ordinary name is not taken for one.
 func TestADerivedReferenceHasADigit(t *testing.T) {
 	from := New()
 	for i := range 2000 {

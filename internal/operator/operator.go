@@ -58,7 +58,7 @@ func (o Operator) NewID(kind string) string {
 	return id.Derived(o.form, o.Name, kind)
 }
 
-// NewReference returns the reference of a new company, as NewID does.
+// NewReference returns the reference of a new company in the short or the long form (id.Cuid, id.LongCuid), as NewID does.
 func (o Operator) NewReference(short bool) string {
 	switch {
 	case o.form == "" && short:
