@@ -49,16 +49,16 @@ func divided(rows [][]any, by func(row []any) any) (out [][][]any) {
 func routeLookup(b *pgx.Batch, k Lookup) {
 	if k.Lock {
 		for _, key := range inOrder(k.Keys) {
-			b.Queue(routedLookupSQL(k), key...).Query(func(rows pgx.Rows) error { return eachRow(rows, k) })
+			b.Queue(routedLookupSQL(k, make([]bool, len(k.By))), key...).Query(func(rows pgx.Rows) error { return eachRow(rows, k) })
 		}
 		return
 	}
 	for _, keys := range groups(k.Keys) {
-		of := k
-		if len(k.By) > 2 {
+		of, listed := k, severalIn(keys)
+		if len(k.By) > 2 && len(keys) > 1 {
 			of.Found = onlyOf(keys, k.Found)
 		}
-		b.Queue(routedLookupSQL(k), arraysOf(k.Table, k.By, keys)...).Query(func(rows pgx.Rows) error { return eachRow(rows, of) })
+		b.Queue(routedLookupSQL(k, listed), valuesOf(k.Table, k.By, keys, listed)...).Query(func(rows pgx.Rows) error { return eachRow(rows, of) })
 	}
 }
 
@@ -91,13 +91,22 @@ func onlyOf(keys [][]any, found func(row []any) error) func(row []any) error {
 	}
 }
 
-// arraysOf returns the first value of the keys, which is the same in all of them, and one array for
-// each further column.
-func arraysOf(t *Table, by []string, keys [][]any) []any {
+// severalIn reports for each column whether the keys have several values in it.
+func severalIn(keys [][]any) []bool {
+	several := make([]bool, len(keys[0]))
+	for i, value := range keys[0] {
+		several[i] = slices.ContainsFunc(keys, func(key []any) bool { return key[i] != value })
+	}
+	return several
+}
+
+// valuesOf returns the parameters of a condition (routed): an array for a listed column, and otherwise the value that
+// all keys have.
+func valuesOf(t *Table, by []string, keys [][]any, listed []bool) []any {
 	out := make([]any, len(by))
-	out[0] = keys[0][0]
 	for i, c := range columnsOf(t, by) {
-		if i > 0 {
+		out[i] = keys[0][i]
+		if listed[i] {
 			out[i] = &pgColumn{rows: keys, at: i, of: c.Type}
 		}
 	}
@@ -120,11 +129,12 @@ func (p *postgres) routeWrite(b *pgx.Batch, w Write) {
 	switch {
 	case w.Delete && len(w.By) == 2:
 		for _, rows := range groups(w.Rows) {
-			b.Queue(routedDeleteSQL(w), arraysOf(w.Table, w.By, rows)...)
+			listed := severalIn(rows)
+			b.Queue(routedDeleteSQL(w, listed), valuesOf(w.Table, w.By, rows, listed)...)
 		}
 	case w.Delete:
 		for _, row := range w.Rows {
-			b.Queue(routedDeleteSQL(w), row...)
+			b.Queue(routedDeleteSQL(w, make([]bool, len(row))), row...)
 		}
 	case w.Set == nil:
 		for _, rows := range p.together(w.Table, w.Rows) {
@@ -186,10 +196,10 @@ func changesOf(rows [][]any) []any {
 	return out
 }
 
-func routedLookupSQL(k Lookup) string {
-	key := fmt.Sprintf("routed lookup %s %v %v %v %v %s", k.Table.Name, k.By, k.Columns, k.Lock, k.Free, k.Present)
+func routedLookupSQL(k Lookup, listed []bool) string {
+	key := fmt.Sprintf("routed lookup %s %v %v %v %v %s %v", k.Table.Name, k.By, k.Columns, k.Lock, k.Free, k.Present, listed)
 	return cached(key, func() string {
-		s := "SELECT " + strings.Join(append(slices.Clone(k.By), k.Columns...), ", ") + " FROM " + k.Table.Name + " WHERE " + routed(k.By, !k.Lock)
+		s := "SELECT " + strings.Join(append(slices.Clone(k.By), k.Columns...), ", ") + " FROM " + k.Table.Name + " WHERE " + routed(k.By, listed)
 		if k.Present != "" {
 			s += " AND " + k.Present + " <> ''"
 		}
@@ -245,19 +255,20 @@ func severalUpdate(w Write, n int) string {
 		" WHERE " + w.By[0] + " = $1 AND " + w.By[1] + " IN (" + numbered(2, n) + ")"
 }
 
-func routedDeleteSQL(w Write) string {
-	return cached(fmt.Sprintf("routed delete %s %v", w.Table.Name, w.By), func() string {
-		return "DELETE FROM " + w.Table.Name + " WHERE " + routed(w.By, len(w.By) == 2)
+func routedDeleteSQL(w Write, listed []bool) string {
+	return cached(fmt.Sprintf("routed delete %s %v %v", w.Table.Name, w.By, listed), func() string {
+		return "DELETE FROM " + w.Table.Name + " WHERE " + routed(w.By, listed)
 	})
 }
 
-// routed returns the condition of a statement. The first column, which is the company, has one
-// value. If listed is true, each further column has the values of an array.
-func routed(by []string, listed bool) string {
+// routed returns the condition of a statement. A listed column has the values of an array, and each other column has
+// one value. One value is never in an array: a plan that does not know the length of an array expects ten values. Then
+// it may read all rows of the company to find one.
+func routed(by []string, listed []bool) string {
 	parts := make([]string, len(by))
 	for i, name := range by {
 		form := "%s = $%d"
-		if i > 0 && listed {
+		if listed[i] {
 			form = "%s = ANY($%d)"
 		}
 		parts[i] = fmt.Sprintf(form, name, i+1)

@@ -47,8 +47,18 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 				routeLookup(b, Lookup{Table: routedThing, By: by, Columns: []string{"n"}, Keys: keys, Found: found, Present: "name"})
 			},
 			[]string{
+				`SELECT company_id, kind, id, n FROM routed_thing WHERE company_id = $1 AND kind = $2 AND id = $3 AND name <> '' 3`,
 				`SELECT company_id, kind, id, n FROM routed_thing WHERE company_id = $1 AND kind = ANY($2) AND id = ANY($3) AND name <> '' 3`,
-				`SELECT company_id, kind, id, n FROM routed_thing WHERE company_id = $1 AND kind = ANY($2) AND id = ANY($3) AND name <> '' 3`,
+			},
+		},
+		"look-up of keys with one kind": {
+			func(b *pgx.Batch) {
+				routeLookup(b, Lookup{Table: routedThing, By: by, Columns: []string{"n"}, Keys: keys[2:3], Found: found})
+				routeLookup(b, Lookup{Table: routedThing, By: by, Columns: []string{"n"}, Keys: [][]any{{"c1", "a", "1"}, {"c1", "a", "2"}}, Found: found})
+			},
+			[]string{
+				`SELECT company_id, kind, id, n FROM routed_thing WHERE company_id = $1 AND kind = $2 AND id = $3 3`,
+				`SELECT company_id, kind, id, n FROM routed_thing WHERE company_id = $1 AND kind = $2 AND id = ANY($3) 3`,
 			},
 		},
 		"lock": {
@@ -119,7 +129,7 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 			},
 			[]string{
 				`DELETE FROM routed_thing WHERE company_id = $1 AND kind = ANY($2) 2`,
-				`DELETE FROM routed_thing WHERE company_id = $1 AND kind = ANY($2) 2`,
+				`DELETE FROM routed_thing WHERE company_id = $1 AND kind = $2 2`,
 			},
 		},
 	} {
