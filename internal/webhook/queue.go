@@ -40,6 +40,11 @@ func (q queue) key() string { return q.company + "/" + q.endpoint + "/" + q.id }
 // isFailing reports whether the endpoint's last attempts have failed too often.
 func (q queue) isFailing() bool { return q.failures >= tolerance }
 
+// isIdle reports whether the queue has no lease and may have something to send.
+func (q queue) isIdle(now time.Time) bool {
+	return !q.LeaseUntil.After(now) && !q.due.After(now) && (!q.due.IsZero() || q.kind == queueEvents)
+}
+
 const (
 	// lease is how long a lease lasts unless the program renews it. If the program dies, its
 	// queues wait until their leases end.

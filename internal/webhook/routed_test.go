@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestACommitCausesNoReadOfOtherCompanies(t *testing.T) {
 		since()
 		w.tell(company, event.VTUSuccess, 1)
 		list := <-said
-		if !strings.Contains(strings.Join(list, "\n"), "FROM webhook_lane AS l") {
+		if !strings.Contains(strings.Join(list, "\n"), "FROM webhook_lane WHERE company_id = $1") {
 			continue // the visit of the event before has found this one too
 		}
 		found := fanOuts(list)
@@ -74,5 +75,42 @@ func TestARoutedDatabaseSendsTheEventsOfEachCompany(t *testing.T) {
 		if got := len(w.sent(e, Delivered)); got != 5 {
 			t.Errorf("%s got %d events", e.Company, got)
 		}
+	}
+}
+
+// A routed database has the same idle queues as one server, although it reads the queues and the endpoints apart.
+func TestARoutedDatabaseHasTheSameIdleQueues(t *testing.T) {
+	url := dbtest.URL(t, db.Postgres)
+	keys, err := secret.Parse(secret.Generate())
+	must(t, err)
+	w := newWorld(t, dbtest.OpenWith(t, url, db.Pools{}), &clock.Movable{}, keys)
+	routed := newWorld(t, dbtest.OpenWith(t, url, db.Pools{Routed: true}), w.clock, keys)
+	var companies []string
+	now := w.Clock.Now()
+	early, late := clock.Micros(now)-1, clock.Micros(now)+1
+	for _, state := range []State{Active, Failing, Paused, Deleted} {
+		company := id.Cuid()
+		companies = append(companies, company)
+		w.found(company)
+		for _, lease := range []int64{0, early, late} {
+			for _, due := range []int64{0, early, late} {
+				e := w.endpoint(company, "http://127.0.0.1:1/")
+				_, err := w.db.Exec(t.Context(), `UPDATE webhook_endpoint SET state = $3, failures = $4 WHERE company_id = $1 AND id = $2`, company, e.ID, string(state), due%7)
+				must(t, err)
+				_, err = w.db.Exec(t.Context(), `UPDATE webhook_lane SET lease_until = $3, due_at = $4 WHERE company_id = $1 AND endpoint_id = $2`, company, e.ID, lease, due)
+				must(t, err)
+			}
+		}
+	}
+	companies = append(companies, id.Cuid()) // it has no endpoint
+	sorted := func(w *world) []queue {
+		list, err := w.idleQueues(t.Context(), companies, now)
+		must(t, err)
+		slices.SortFunc(list, func(a, b queue) int { return strings.Compare(a.key(), b.key()) })
+		return list
+	}
+	got, want := sorted(routed), sorted(w)
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("%d queues:\n%+v\nwant %d:\n%+v", len(got), got, len(want), want)
 	}
 }

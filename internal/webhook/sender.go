@@ -181,14 +181,19 @@ func (s *Service) lastEvents(ctx context.Context, woken, asked []string) (map[st
 	return heads, nil
 }
 
-// openOf does the same as open. If the database is routed, it reads the woken companies one by one. So a node
+// openOf does the same as open. If the database is routed, it reads the woken companies node by node. So a node
 // that is away keeps only its own companies waiting.
 func (s *Service) openOf(ctx context.Context, companies []string) (all []queue, failed error) {
 	if companies == nil || !s.DB.Routed() {
 		return s.open(ctx, companies)
 	}
+	at := map[string][]string{}
 	for _, company := range companies {
-		list, err := s.open(s.DB.At(ctx, company), []string{company})
+		place := s.DB.Place(company)
+		at[place] = append(at[place], company)
+	}
+	for _, there := range at {
+		list, err := s.open(s.DB.At(ctx, there[0]), there)
 		all, failed = append(all, list...), errors.Join(failed, err)
 	}
 	return all, failed

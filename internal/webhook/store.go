@@ -74,15 +74,7 @@ func (s *Service) idleQueues(ctx context.Context, companies []string, now time.T
 	if !s.DB.Routed() {
 		return db.All(ctx, s.DB, db.Fields[queue], idle+` AND l.company_id = ANY($2)`, clock.Micros(now), companies)
 	}
-	var all []queue
-	for _, company := range companies {
-		list, err := db.All(ctx, s.DB, db.Fields[queue], idle+` AND l.company_id = $2`, clock.Micros(now), company)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-	}
-	return all, nil
+	return s.idleQueuesAt(ctx, companies, now)
 }
 
 func (s *Service) findQueue(ctx context.Context, company, endpointID, queueID string) (queue, error) {
