@@ -73,16 +73,20 @@ var (
 // of a company is then short even if another company floods the ledger.
 const share = 8
 
-// newQueue returns a queue of the ledger's units. At most room units can wait in it. On PostgreSQL,
-// one batch can run while another batch waits for the disk. SQLite has only one writer. A company
-// is never in two batches, so two batches of one process never wait for each other's locks.
-func (b *Book) newQueue(room int) *batch.Queue[*pending] {
-	runners := 2
-	if b.db.Dialect() == db.SQLite {
-		runners = 1
-	}
+// newQueue returns a queue of the ledger's units. At most room units can wait in it, and at most runners batches run at
+// the same time. A company is never in two batches, so two batches of one process never wait for each other's locks.
+func (b *Book) newQueue(room, runners int) *batch.Queue[*pending] {
 	company := func(p *pending) string { return p.unit.Company }
 	return batch.New(maxUnits, room, b.measured, (*pending).isGone).Shared(runners, share, company)
+}
+
+// runners returns how many batches run at the same time where the database is one server. On PostgreSQL, one batch
+// can run while another batch waits for the disk. SQLite has only one writer.
+func (b *Book) runners() int {
+	if b.db.Dialect() == db.SQLite {
+		return 1
+	}
+	return 2
 }
 
 // commit runs one batch, reports the result to the caller of each unit, and returns the units that

@@ -149,7 +149,7 @@ func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 		panic("ledger: the database has no evidence key")
 	}
 	b := &Book{db: d, run: d.Run, divided: d.IsDivided, clock: c, onLow: onLow, timeout: timeout, figures: newFigures()}
-	b.queue = b.newQueue(maxWaiting)
+	b.queue = b.newQueue(maxWaiting, b.runners())
 	return b
 }
 

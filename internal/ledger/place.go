@@ -9,6 +9,9 @@ import (
 // queueOf returns the queue of a company's units. Each place (db.DB.Place) has a queue of its own, so
 // a batch has only companies of one place, and a slow place delays no other one. While a company
 // moves to another place, it may be in a batch of each. The lock row decides which batch is first.
+//
+// One batch at a time runs at such a place. Each statement costs more there, and a larger batch needs fewer statements
+// for each unit. Meanwhile batches of other places run.
 func (b *Book) queueOf(company string) *batch.Queue[*pending] {
 	place := b.db.Place(company)
 	if place == "" {
@@ -17,7 +20,7 @@ func (b *Book) queueOf(company string) *batch.Queue[*pending] {
 	if queue, known := b.elsewhere.Load(place); known {
 		return queue.(*batch.Queue[*pending])
 	}
-	queue, _ := b.elsewhere.LoadOrStore(place, b.newQueue(maxWaiting))
+	queue, _ := b.elsewhere.LoadOrStore(place, b.newQueue(maxWaiting, 1))
 	return queue.(*batch.Queue[*pending])
 }
 

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -135,6 +136,56 @@ func TestAPlaceThatHangsDelaysNoOther(t *testing.T) {
 		must(t, <-told)
 		must(t, <-told)
 		b.Drain()
+	})
+}
+
+// While a batch runs at a place, the units of other companies of that place wait for the next one, and become one batch.
+// A database without places runs two batches at the same time.
+func TestAPlaceRunsOneBatchAtATime(t *testing.T) {
+	eachPlaced(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		for _, company := range []string{"a1", "a2", "a3", "b1"} {
+			found(t, b, company)
+		}
+		hang, begun, batches := make(chan struct{}), make(chan struct{}), make(chan []string, 3)
+		b.run = func(ctx context.Context, steps func(db.Pipeline) error) error {
+			return d.Run(ctx, func(p db.Pipeline) error {
+				return steps(looking{p, func(companies []string) {
+					switch {
+					case companies[0] == "a1":
+						close(begun)
+						<-hang
+					case twoPlaces(companies[0]) == "a":
+						batches <- companies
+					}
+				}})
+			})
+		}
+		told := make(chan error, 3)
+		add := func(company string) {
+			u := Unit{Company: company, inserts: []db.Record{thing(company, "one", "", "NEW")}}
+			if !b.queueOf(company).Add(&pending{unit: u, done: told}) {
+				t.Errorf("%s is refused", company)
+			}
+		}
+		add("a1")
+		<-begun
+		add("a2")
+		add("a3")
+		for i := range 10 { // a second batch of the place would begin meanwhile
+			must(t, b.Commit(t.Context(), Unit{Company: "b1", inserts: []db.Record{thing("b1", fmt.Sprint(i), "", "NEW")}}))
+		}
+		if n := len(batches); n != 0 {
+			t.Errorf("%d batches began beside a running one", n)
+		}
+		close(hang)
+		for range 3 {
+			must(t, <-told)
+		}
+		b.Drain()
+		if got := <-batches; !slices.Equal(got, []string{"a2", "a3"}) {
+			t.Errorf("the next batch has %q", got)
+		}
 	})
 }
 
