@@ -93,6 +93,28 @@ func Describe() string {
 	return b.String()
 }
 
+// engine returns the name of the engine behind a run.
+func (o Options) engine(ctx context.Context) (string, error) {
+	switch {
+	case o.URL != "":
+		return "unknown", nil
+	case o.Postgres == "":
+		return sqlite, nil
+	}
+	nodes, err := server{o.Postgres}.nodes(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(nodes) == 1:
+		return postgres, nil
+	case o.Limits || o.Fill > 0:
+		return "", fmt.Errorf("%w: --limits and --fill need a PostgreSQL that is no Citus", ErrOptions)
+	}
+	return fmt.Sprintf("citus with %d workers", len(nodes)-1), nil
+}
+
+const sqlite, postgres = "sqlite", "postgres"
+
 // Report is the result of a run. Its numbers are integers: a thousandth of an operation's commits
 // is still a number of commits.
 type Report struct {
@@ -149,16 +171,14 @@ type Growth struct {
 // Run measures each mix on a new instance.
 func Run(ctx context.Context, o Options) (Report, error) {
 	out := Report{
-		Version: o.Version, Go: runtime.Version(), CPUs: runtime.NumCPU(), Began: time.Now().UTC(), Engine: "sqlite", TLS: o.TLS,
+		Version: o.Version, Go: runtime.Version(), CPUs: runtime.NumCPU(), Began: time.Now().UTC(), TLS: o.TLS,
 		Duration: o.Duration.String(), Short: o.Duration < Least,
 	}
-	switch {
-	case o.URL != "":
-		out.Engine = "unknown"
-	case o.Postgres != "":
-		out.Engine = "postgres"
+	err := o.Check()
+	if err == nil {
+		out.Engine, err = o.engine(ctx)
 	}
-	if err := o.Check(); err != nil {
+	if err != nil {
 		return out, err
 	}
 	if _, err := (process{pid: os.Getpid()}).use(); err != nil {

@@ -108,6 +108,32 @@ func TestAShortRunOnPostgreSQL(t *testing.T) {
 	}
 }
 
+// On a Citus the run creates a database on each node, counts what all nodes do, and drops it everywhere.
+func TestAShortRunOnCitus(t *testing.T) {
+	o := brief(t, "hot")
+	o.Postgres, o.Name = dbtest.CitusURL(t), "kobo_bench_citus"
+	is, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := dbtest.CitusNodes(t, o.Postgres)
+	if want := fmt.Sprintf("citus with %d workers", len(nodes)-1); is.Engine != want {
+		t.Errorf("the engine is %q, want %q", is.Engine, want)
+	}
+	if hot := is.Results[0]; hot.Operations == 0 || hot.Failed != 0 || hot.CPU["postgres"] == 0 || hot.WAL == 0 || hot.Commits == 0 {
+		t.Errorf("%+v", hot)
+	}
+	for _, node := range nodes {
+		if left := dbtest.Column(t, node, `SELECT datname FROM pg_database WHERE datname = 'kobo_bench_citus'`); len(left) > 0 {
+			t.Errorf("%v is left", left)
+		}
+	}
+	o.Fill = 1
+	if _, err := Run(t.Context(), o); !errors.Is(err, ErrOptions) {
+		t.Errorf("--fill: %v", err)
+	}
+}
+
 // The bench neither creates nor drops a database with a foreign name. It says so before it connects.
 func TestForeignDatabasesAreRefused(t *testing.T) {
 	s := server{"postgres://nobody@127.0.0.1:1/postgres"}

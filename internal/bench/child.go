@@ -94,7 +94,7 @@ func (r role) provide(ctx context.Context, tell func(ready) error) error {
 // calls the sandbox instead.
 func (r role) serve(ctx context.Context, tell func(ready) error) error {
 	cfg := app.DevConfig(r.Data, r.Database)
-	cfg.Window, cfg.Log = app.Defaults().Window, app.Defaults().Log
+	cfg.Window, cfg.Log, cfg.ExperimentalCitus = app.Defaults().Window, app.Defaults().Log, true
 	log, err := app.NewLogger(os.Stderr, cfg.Log)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func (o Options) enlarge(ctx context.Context, i *instance, p *place) error {
 		return err
 	}
 	t := bulk.Template{Company: p.companies[0].Reference, Operation: id, Key: key}
-	err = bulk.Purchases(ctx, i.postgres, t, o.Fill, func(done int) {
+	err = bulk.Purchases(ctx, i.postgres[0], t, o.Fill, func(done int) {
 		fmt.Fprintf(o.Progress, "\r%-12s %d of %d copies %20s", "filling", done, o.Fill, "")
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 type instance struct {
 	folder, database string
 	provider, kobo   *child
-	postgres         *db.DB // a connection for statistics; nil with SQLite
+	postgres         []*db.DB // connections for statistics to each server of the database; none with SQLite
 	processes        []process
 	target           target
 	companies        []Account
@@ -101,13 +101,21 @@ func (i *instance) watch(ctx context.Context) (err error) {
 	if i.database == "" || strings.HasPrefix(i.database, "sqlite:") {
 		return nil
 	}
-	if i.postgres, err = db.Open(ctx, i.database); err != nil {
-		return err
-	}
-	i.undo = append(i.undo, func() error { i.postgres.Close(); return nil })
-	pid, err := backend(ctx, i.postgres)
-	if main, here := postmaster(pid); err == nil && here {
-		i.processes = append(i.processes, process{"postgres", main, true})
+	nodes, err := server{i.database}.nodes(ctx)
+	for _, node := range nodes {
+		d, err := db.Open(ctx, node)
+		if err != nil {
+			return err
+		}
+		i.undo = append(i.undo, func() error { d.Close(); return nil })
+		i.postgres = append(i.postgres, d)
+		pid, err := backend(ctx, d)
+		if err != nil {
+			return err
+		}
+		if main, here := postmaster(pid); here {
+			i.processes = append(i.processes, process{"postgres", main, true})
+		}
 	}
 	return err
 }
@@ -234,11 +242,21 @@ func (i *instance) measure(ctx context.Context) (map[string]usage, written, erro
 		if err != nil {
 			return nil, w, err
 		}
-		all[p.name] = u
+		sum := all[p.name]
+		all[p.name] = usage{sum.cpu + u.cpu, sum.memory + u.memory, sum.written + u.written}
 	}
-	if i.postgres != nil {
-		w, err := writtenBy(ctx, i.postgres)
-		return all, w, err
+	for _, d := range i.postgres {
+		one, err := writtenBy(ctx, d)
+		if err != nil {
+			return nil, w, err
+		}
+		w = w.plus(one)
+	}
+	if len(i.postgres) > 1 {
+		w.Files = nil // each shard has files of its own
+	}
+	if len(i.postgres) > 0 {
+		return all, w, nil
 	}
 	files, err := filepath.Glob(filepath.Join(i.folder, "kobo.db*"))
 	for _, path := range files {

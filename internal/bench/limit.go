@@ -94,12 +94,12 @@ func (o Options) rival(ctx context.Context, r rival) (out Result, err error) {
 	if err := i.watch(ctx); err != nil {
 		return out, err
 	}
-	if _, err := i.postgres.Exec(ctx, rivalSchema); err != nil {
+	if _, err := i.postgres[0].Exec(ctx, rivalSchema); err != nil {
 		return out, err
 	}
 	l := load{name: r.name, clients: rivalClients, batch: int64(r.batch)}
 	for client := range l.clients {
-		l.steps = append(l.steps, rivalStep(ctx, i.postgres, client, r.companies, r.batch))
+		l.steps = append(l.steps, rivalStep(ctx, i.postgres[0], client, r.companies, r.batch))
 	}
 	o.Idle = 0
 	is, err := i.drive(ctx, o, l)

@@ -69,17 +69,20 @@ type SoakReport struct {
 // error.
 func Soak(ctx context.Context, o SoakOptions) (out SoakReport, err error) {
 	out = SoakReport{
-		Version: o.Version, Go: runtime.Version(), CPUs: runtime.NumCPU(), Began: time.Now().UTC(), Engine: "sqlite",
+		Version: o.Version, Go: runtime.Version(), CPUs: runtime.NumCPU(), Began: time.Now().UTC(),
 		Rate: o.Rate, Clients: o.Clients, Duration: o.Duration.String(), Seed: o.Seed,
-	}
-	if o.Postgres != "" {
-		out.Engine = "postgres"
 	}
 	if err := o.Check(); err != nil {
 		return out, err
 	}
-	fmt.Fprintf(o.Progress, "\rsoak: starting %40s", "")
 	base := Options{Postgres: o.Postgres, Name: o.Name, Folder: o.Folder, Child: o.Child, Progress: o.Progress}
+	if out.Engine, err = base.engine(ctx); err != nil {
+		return out, err
+	}
+	if out.Engine != sqlite && out.Engine != postgres {
+		return out, fmt.Errorf("%w: a soak needs a PostgreSQL that is no Citus", ErrOptions)
+	}
+	fmt.Fprintf(o.Progress, "\rsoak: starting %40s", "")
 	i, err := base.start(ctx, mix{companies: soakCompanies, soak: &soakRole{Window: o.Window, Seed: o.Seed}})
 	if err != nil {
 		return out, err

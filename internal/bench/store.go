@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"regexp"
+	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
@@ -16,31 +18,99 @@ var ownName = regexp.MustCompile(`^kobo_bench_[a-z0-9_]{1,40}$`)
 // ErrForeign is the refusal of a database that the bench has not created.
 var ErrForeign = errors.New("kobo bench only creates and drops databases whose names begin with kobo_bench_")
 
-// server is a PostgreSQL server on which the bench may create databases. The URL names an existing
-// database, to which the bench only connects.
+// server is a PostgreSQL server on which the bench may create databases, or the coordinator of a Citus. The URL
+// names an existing database, to which the bench only connects.
 type server struct{ url string }
 
-func (s server) exec(ctx context.Context, name, command string) error {
-	if !ownName.MatchString(name) {
-		return fmt.Errorf("%w, not %q", ErrForeign, name)
-	}
-	d, err := db.Open(ctx, s.url)
+// run runs SQL statements in a database.
+func run(ctx context.Context, address string, statements ...string) error {
+	d, err := db.Open(ctx, address)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	_, err = d.Exec(ctx, fmt.Sprintf(command, name)) // the name is a plain word, and a name cannot be a parameter
-	return err
+	for _, s := range statements {
+		if _, err := d.Exec(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// create creates a database, which must not exist, and returns its URL.
-func (s server) create(ctx context.Context, name string) (string, error) {
+// nodes returns the URLs of all nodes of a Citus, the coordinator first. It returns only the server's own URL for
+// a PostgreSQL that divides nothing.
+func (s server) nodes(ctx context.Context) ([]string, error) {
 	u, err := url.Parse(s.url)
+	if err != nil {
+		return nil, errURL
+	}
+	d, err := db.Open(ctx, s.url)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err = d.Ping(ctx); err != nil || !d.IsDivided() {
+		return []string{s.url}, err
+	}
+	return db.All(ctx, d, func(row db.Scanner) (string, error) {
+		var host string
+		var port int64
+		err := row.Scan(&host, &port)
+		u.Host = net.JoinHostPort(host, strconv.FormatInt(port, 10))
+		return u.String(), err
+	}, `SELECT nodename::text, nodeport::bigint FROM pg_dist_node WHERE noderole = 'primary' ORDER BY groupid`)
+}
+
+// shards is the number of shards of each table for each worker of a Citus.
+const shards = 4
+
+// create creates a database, which must not exist, and returns its URL. On a Citus it creates one on each node,
+// and lets the coordinator's know the others.
+func (s server) create(ctx context.Context, name string) (string, error) {
+	if !ownName.MatchString(name) {
+		return "", fmt.Errorf("%w, not %q", ErrForeign, name)
+	}
+	nodes, err := s.nodes(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, node := range nodes {
+		if err := run(ctx, node, "CREATE DATABASE "+name); err != nil { // the name is a plain word, and a name cannot be a parameter
+			return "", err
+		}
+	}
+	address, err := withPath(s.url, name)
+	if err != nil || len(nodes) == 1 {
+		return address, err
+	}
+	joins := make([]string, len(nodes))
+	for i, node := range nodes {
+		own, err := withPath(node, name)
+		if err == nil {
+			err = run(ctx, own, "CREATE EXTENSION citus")
+		}
+		u, wrong := url.Parse(own)
+		if err = errors.Join(err, wrong); err != nil {
+			return "", err
+		}
+		joins[i] = fmt.Sprintf("SELECT citus_add_node('%s', %s)", u.Hostname(), u.Port())
+		if i == 0 {
+			joins[i] = fmt.Sprintf("SELECT citus_set_coordinator_host('%s', %s)", u.Hostname(), u.Port())
+		}
+	}
+	if err := run(ctx, address, joins...); err != nil {
+		return "", err
+	}
+	return withParameter(address, "citus.shard_count", strconv.Itoa(shards*(len(nodes)-1)))
+}
+
+func withPath(address, name string) (string, error) {
+	u, err := url.Parse(address)
 	if err != nil {
 		return "", errURL
 	}
 	u.Path = "/" + name
-	return u.String(), s.exec(ctx, name, "CREATE DATABASE %s")
+	return u.String(), nil
 }
 
 // errURL does not contain the URL, which may have a password.
@@ -64,15 +134,36 @@ const (
 	endRival   = `SELECT rival_end($1, CAST(CAST($2 AS TEXT) AS TEXT[]))`
 )
 
-// drop removes a database of the bench, and ends its connections.
+// drop removes a database of the bench from each node, and ends its connections. The daemons of a Citus may connect
+// to it again at once, so drop tries several times there.
 func (s server) drop(ctx context.Context, name string) error {
-	return s.exec(ctx, name, "DROP DATABASE IF EXISTS %s WITH (FORCE)")
+	if !ownName.MatchString(name) {
+		return fmt.Errorf("%w, not %q", ErrForeign, name)
+	}
+	nodes, err := s.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		err := run(ctx, node, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		for try := 1; err != nil && try < 10 && len(nodes) > 1; try++ {
+			err = run(ctx, node, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // written is what a database server has done since its start.
 type written struct {
 	Commits, Fsyncs, WAL, Stored int64
 	Files                        []file
+}
+
+func (w written) plus(o written) written {
+	return written{w.Commits + o.Commits, w.Fsyncs + o.Fsyncs, w.WAL + o.WAL, w.Stored + o.Stored, append(w.Files, o.Files...)}
 }
 
 func (w written) less(o written) written {
