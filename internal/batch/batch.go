@@ -5,10 +5,11 @@ package batch
 import (
 	"slices"
 	"sync"
+	"time"
 )
 
 // Queue runs its items in batches. While a batch runs, the queue collects the items of the next
-// batch. It needs no timer.
+// batch. It needs no timer, except with After.
 //
 // Each item belongs to an owner. The owners take turns, and the items of one owner never run in two
 // batches at once.
@@ -16,6 +17,7 @@ type Queue[T comparable] struct {
 	most, room int
 	each       int // the largest number of waiting items of one owner
 	runners    int
+	after      time.Duration
 	share      int
 	owner      func(item T) string
 	run        func(batch []T) (late []T)
@@ -26,6 +28,8 @@ type Queue[T comparable] struct {
 	turns   []*line[T]          // the lines with waiting items and without running items, in the order of their turns
 	waiting int
 	running int
+	begun   int  // the number of batches that have begun
+	timed   bool // a timer runs (wait)
 	crowded int // the number of next batches in which no owner has more than its share
 	idle    sync.WaitGroup
 }
@@ -61,6 +65,13 @@ func (q *Queue[T]) Shared(runners, share int, owner func(item T) string) *Queue[
 	return q
 }
 
+// After changes the queue so that a batch begins beside a running one only if no batch has begun for the time d. So
+// batches are larger, and one that takes long does not hold back the items of other owners.
+func (q *Queue[T]) After(d time.Duration) *Queue[T] {
+	q.after = d
+	return q
+}
+
 // Add puts an item at the end of its owner's line. It returns false if the queue or the owner's part
 // of it is full.
 func (q *Queue[T]) Add(item T) bool {
@@ -81,7 +92,7 @@ func (q *Queue[T]) Add(item T) bool {
 	l.waiting = append(l.waiting, item)
 	if q.waiting++; !l.running && len(l.waiting) == 1 {
 		q.turns = append(q.turns, l)
-		if q.running == q.runners {
+		if q.running == q.runners || q.running > 0 && q.after > 0 {
 			q.crowded = calm // this owner waits for a batch of other owners
 		}
 	}
@@ -119,16 +130,19 @@ func (q *Queue[T]) Waiting() int {
 // Drain waits until no item waits and no batch runs. After Drain, no item may be added.
 func (q *Queue[T]) Drain() { q.idle.Wait() }
 
-// runAll runs batches until no item waits that another batch does not hold back.
+// runAll runs batches until no item waits that another batch does not hold back. After a batch that took long, it leaves
+// the rest to the runner that began beside it.
 func (q *Queue[T]) runAll() {
-	for batch, lines := q.next(nil, nil); batch != nil; {
-		batch, lines = q.next(q.run(batch), lines)
+	for batch, lines := q.next(nil, nil, 0); batch != nil; {
+		began := time.Now()
+		late := q.run(batch)
+		batch, lines = q.next(late, lines, time.Since(began))
 	}
 }
 
-// next ends a batch of the given lines and takes the next batch. It puts late items back to the
+// next ends a batch of the given lines, which took some time, and takes the next batch. It puts late items back to the
 // front of their lines, in their order. A late item for which isGone returns true is dropped.
-func (q *Queue[T]) next(late []T, ended []*line[T]) (batch []T, lines []*line[T]) {
+func (q *Queue[T]) next(late []T, ended []*line[T], took time.Duration) (batch []T, lines []*line[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i := len(late) - 1; i >= 0; i-- {
@@ -144,6 +158,11 @@ func (q *Queue[T]) next(late []T, ended []*line[T]) (batch []T, lines []*line[T]
 		} else {
 			delete(q.lines, l.owner)
 		}
+	}
+	if q.after > 0 && took >= q.after && q.running > 1 {
+		q.running--
+		q.start()
+		return nil, nil
 	}
 	share := q.most
 	if q.crowded > 0 {
@@ -161,14 +180,39 @@ func (q *Queue[T]) next(late []T, ended []*line[T]) (batch []T, lines []*line[T]
 		q.running--
 		return nil, nil
 	}
+	q.begun++
 	q.start() // for lines that did not fit
 	return batch, lines
 }
 
 // start starts a runner if there is work for one more.
 func (q *Queue[T]) start() {
-	if q.running < q.runners && len(q.turns) > 0 {
+	switch {
+	case q.running == q.runners || len(q.turns) == 0:
+	case q.running > 0 && q.after > 0:
+		q.wait()
+	default:
 		q.running++
 		q.idle.Go(q.runAll)
 	}
+}
+
+// wait starts a runner beside the running ones if no batch begins for the time after.
+func (q *Queue[T]) wait() {
+	if q.timed {
+		return
+	}
+	q.timed = true
+	begun := q.begun
+	time.AfterFunc(q.after, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.timed = false
+		if q.begun == begun && len(q.turns) > 0 && q.running < q.runners {
+			q.running++
+			q.idle.Go(q.runAll)
+			return
+		}
+		q.start()
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/batch"
 )
@@ -64,8 +66,47 @@ func TestBatchesOfOtherOwnersRunAtOnce(t *testing.T) {
 	h.Drain()
 }
 
+// With After, a batch begins beside another one only when that one has run for the time, and then the items of its
+// owner wait on. Once the slow batch has ended, there is one batch at a time again.
+func TestABatchBeginsBesideASlowOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld(10, 10).owned(2, 10)
+		h.After(time.Second)
+		began := time.Now()
+		waited := func(want time.Duration) {
+			t.Helper()
+			if got := time.Since(began); got != want {
+				t.Errorf("%s have passed, want %s", got, want)
+			}
+		}
+		h.add(t, "a1")
+		h.compares(t, "a1")
+		h.add(t, "a2")
+		h.add(t, "b1")
+		h.compares(t, "b1")
+		waited(time.Second)
+		h.add(t, "c1")
+		h.late <- nil // of a, which took long: the runner of b goes on
+		synctest.Wait()
+		h.late <- nil // of b
+		h.compares(t, "c1 a2")
+		waited(time.Second)
+		h.add(t, "b2")
+		h.late <- nil
+		h.runs(t, "b2") // not beside the batch of c
+		waited(time.Second)
+		h.Drain()
+	})
+}
+
 // However many senders there are, no owner is in two batches, and each item runs once.
 func TestAnOwnerIsInOneBatch(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Nanosecond, time.Hour} {
+		t.Run(after.String(), func(t *testing.T) { anOwnerIsInOneBatch(t, after) })
+	}
+}
+
+func anOwnerIsInOneBatch(t *testing.T, after time.Duration) {
 	var mu sync.Mutex
 	running, served := map[string]bool{}, 0
 	change := func(all []*string, to bool) {
@@ -85,7 +126,7 @@ func TestAnOwnerIsInOneBatch(t *testing.T) {
 		defer mu.Unlock()
 		served += len(all)
 		return nil
-	}, nil).Shared(2, 3, func(item *string) string { return *item })
+	}, nil).Shared(2, 3, func(item *string) string { return *item }).After(after)
 	var senders sync.WaitGroup
 	for _, name := range []string{"a", "b", "c", "d"} {
 		senders.Go(func() {

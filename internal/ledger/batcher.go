@@ -23,6 +23,9 @@ const maxWaiting = 32 * maxUnits
 // reply was lost.
 const timeout = 20 * time.Second
 
+// slow is how long a batch at a place runs alone (queueOf). Then a second one begins beside it.
+const slow = 250 * time.Millisecond
+
 const (
 	// longestPause is the longest pause between two look-ups of a COMMIT whose reply was lost. The companies of the
 	// batch wait meanwhile. So it bounds how long they wait after another server has become the primary.
@@ -73,20 +76,16 @@ var (
 // of a company is then short even if another company floods the ledger.
 const share = 8
 
-// newQueue returns a queue of the ledger's units. At most room units can wait in it, and at most runners batches run at
-// the same time. A company is never in two batches, so two batches of one process never wait for each other's locks.
-func (b *Book) newQueue(room, runners int) *batch.Queue[*pending] {
+// newQueue returns a queue of the ledger's units. At most room units can wait in it. On PostgreSQL,
+// one batch can run while another batch waits for the disk. SQLite has only one writer. A company
+// is never in two batches of a queue, so two of its batches never wait for each other's locks.
+func (b *Book) newQueue(room int) *batch.Queue[*pending] {
+	runners := 2
+	if b.db.Dialect() == db.SQLite {
+		runners = 1
+	}
 	company := func(p *pending) string { return p.unit.Company }
 	return batch.New(maxUnits, room, b.measured, (*pending).isGone).Shared(runners, share, company)
-}
-
-// runners returns how many batches run at the same time where the database is one server. On PostgreSQL, one batch
-// can run while another batch waits for the disk. SQLite has only one writer.
-func (b *Book) runners() int {
-	if b.db.Dialect() == db.SQLite {
-		return 1
-	}
-	return 2
 }
 
 // commit runs one batch, reports the result to the caller of each unit, and returns the units that

@@ -124,6 +124,7 @@ type Book struct {
 	elsewhere sync.Map               // the queues of other places (queueOf)
 
 	timeout time.Duration
+	slow    time.Duration // after which a second batch of a place begins (queueOf)
 	figures *figures
 
 	proven sync.Map // by place: the value of db.DB.Doubts, a uint64, that was read before the last successful commit there
@@ -148,8 +149,8 @@ func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	if d.Signer() == nil {
 		panic("ledger: the database has no evidence key")
 	}
-	b := &Book{db: d, run: d.Run, divided: d.IsDivided, clock: c, onLow: onLow, timeout: timeout, figures: newFigures()}
-	b.queue = b.newQueue(maxWaiting, b.runners())
+	b := &Book{db: d, run: d.Run, divided: d.IsDivided, clock: c, onLow: onLow, timeout: timeout, slow: slow, figures: newFigures()}
+	b.queue = b.newQueue(maxWaiting)
 	return b
 }
 

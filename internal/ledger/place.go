@@ -10,8 +10,8 @@ import (
 // a batch has only companies of one place, and a slow place delays no other one. While a company
 // moves to another place, it may be in a batch of each. The lock row decides which batch is first.
 //
-// One batch at a time runs at such a place. Each statement costs more there, and a larger batch needs fewer statements
-// for each unit. Meanwhile batches of other places run.
+// Each statement costs more at such a place, and a larger batch has fewer statements for each unit. So a second batch
+// begins beside a running one only after the time slow. Meanwhile batches of other places run.
 func (b *Book) queueOf(company string) *batch.Queue[*pending] {
 	place := b.db.Place(company)
 	if place == "" {
@@ -20,7 +20,7 @@ func (b *Book) queueOf(company string) *batch.Queue[*pending] {
 	if queue, known := b.elsewhere.Load(place); known {
 		return queue.(*batch.Queue[*pending])
 	}
-	queue, _ := b.elsewhere.LoadOrStore(place, b.newQueue(maxWaiting, 1))
+	queue, _ := b.elsewhere.LoadOrStore(place, b.newQueue(maxWaiting).After(b.slow))
 	return queue.(*batch.Queue[*pending])
 }
 

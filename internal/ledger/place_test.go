@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -139,54 +140,74 @@ func TestAPlaceThatHangsDelaysNoOther(t *testing.T) {
 	})
 }
 
-// While a batch runs at a place, the units of other companies of that place wait for the next one, and become one batch.
-// A database without places runs two batches at the same time.
-func TestAPlaceRunsOneBatchAtATime(t *testing.T) {
-	eachPlaced(t, func(t *testing.T, d *db.DB) {
-		b := open(t, d)
-		for _, company := range []string{"a1", "a2", "a3", "b1"} {
-			found(t, b, company)
+// While a batch runs at a place, the units of other companies of that place wait for the next one, and share it. If the
+// batch takes long, they do not wait for its end.
+func TestASecondBatchOfAPlaceBeginsBesideASlowOne(t *testing.T) {
+	for name, slow := range map[string]time.Duration{"soon": time.Hour, "slow": time.Millisecond} {
+		t.Run(name, func(t *testing.T) { eachPlaced(t, func(t *testing.T, d *db.DB) { besideAHungBatch(t, d, slow) }) })
+	}
+}
+
+func besideAHungBatch(t *testing.T, d *db.DB, slow time.Duration) {
+	if d.Dialect() == db.SQLite && slow < time.Second {
+		t.Skip("SQLite has one batch at a time")
+	}
+	b := open(t, d)
+	for _, company := range []string{"a1", "a2", "a3", "b1"} {
+		found(t, b, company)
+	}
+	b.Drain()
+	b = New(d, b.clock)
+	b.slow = slow
+	hang, begun := make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
+	var batches [][]string
+	b.run = func(ctx context.Context, steps func(db.Pipeline) error) error {
+		return d.Run(ctx, func(p db.Pipeline) error {
+			return steps(looking{p, func(companies []string) {
+				switch {
+				case companies[0] == "a1":
+					close(begun)
+					<-hang
+				case twoPlaces(companies[0]) == "a":
+					mu.Lock()
+					defer mu.Unlock()
+					batches = append(batches, companies)
+				}
+			}})
+		})
+	}
+	first, others := make(chan error, 1), make(chan error, 2)
+	add := func(company string, told chan error) {
+		u := Unit{Company: company, inserts: []db.Record{thing(company, "one", "", "NEW")}}
+		if !b.queueOf(company).Add(&pending{unit: u, done: told}) {
+			t.Errorf("%s is refused", company)
 		}
-		hang, begun, batches := make(chan struct{}), make(chan struct{}), make(chan []string, 3)
-		b.run = func(ctx context.Context, steps func(db.Pipeline) error) error {
-			return d.Run(ctx, func(p db.Pipeline) error {
-				return steps(looking{p, func(companies []string) {
-					switch {
-					case companies[0] == "a1":
-						close(begun)
-						<-hang
-					case twoPlaces(companies[0]) == "a":
-						batches <- companies
-					}
-				}})
-			})
-		}
-		told := make(chan error, 3)
-		add := func(company string) {
-			u := Unit{Company: company, inserts: []db.Record{thing(company, "one", "", "NEW")}}
-			if !b.queueOf(company).Add(&pending{unit: u, done: told}) {
-				t.Errorf("%s is refused", company)
-			}
-		}
-		add("a1")
-		<-begun
-		add("a2")
-		add("a3")
-		for i := range 10 { // a second batch of the place would begin meanwhile
-			must(t, b.Commit(t.Context(), Unit{Company: "b1", inserts: []db.Record{thing("b1", fmt.Sprint(i), "", "NEW")}}))
-		}
-		if n := len(batches); n != 0 {
-			t.Errorf("%d batches began beside a running one", n)
-		}
-		close(hang)
-		for range 3 {
-			must(t, <-told)
-		}
-		b.Drain()
-		if got := <-batches; !slices.Equal(got, []string{"a2", "a3"}) {
-			t.Errorf("the next batch has %q", got)
-		}
-	})
+	}
+	add("a1", first)
+	<-begun
+	add("a2", others)
+	add("a3", others)
+	if slow < time.Second {
+		must(t, <-others)
+		must(t, <-others)
+	}
+	for i := range 10 { // a second batch of the place could begin meanwhile
+		must(t, b.Commit(t.Context(), Unit{Company: "b1", inserts: []db.Record{thing("b1", fmt.Sprint(i), "", "NEW")}}))
+	}
+	if n := b.waiting(); slow > time.Second && n != 2 {
+		t.Errorf("%d units wait for the batch, want 2", n)
+	}
+	close(hang)
+	must(t, <-first)
+	if slow > time.Second {
+		must(t, <-others)
+		must(t, <-others)
+	}
+	b.Drain()
+	if got := slices.Concat(batches...); !slices.Equal(got, []string{"a2", "a3"}) || slow > time.Second && len(batches) != 1 {
+		t.Errorf("the other batches of the place have %q", batches)
+	}
 }
 
 // A commit at one place ends no doubt about the rows of another place, which has a standby of its own.

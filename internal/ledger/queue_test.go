@@ -90,7 +90,7 @@ func TestAFullQueueRefuses(t *testing.T) {
 	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
-		l := b.newQueue(4, b.runners()) // one company can fill half of it
+		l := b.newQueue(4) // one company can fill half of it
 		b.queue = l
 		b.elsewhere.Store(d.Place("c1"), l)
 		answer, _ := hung(t, b)
