@@ -153,7 +153,7 @@ func (d *DB) IsDivided() bool {
 }
 
 // Routed reports whether a statement about several companies asks several nodes (nodes, Pools.Routed).
-// Work that a commit causes then reads company by company.
+// Work that a commit causes then names one company in each statement.
 func (d *DB) Routed() bool { return d.isRouted() }
 
 // Ping returns an error unless the database responds and can write. On PostgreSQL with at least four

@@ -9,17 +9,21 @@ import (
 )
 
 // idleQueuesAt does the same as idleQueues for companies that one node of a routed database holds. A join costs several
-// times a statement about one table there. So it reads the queues first, and then their endpoints, each in one round
-// trip. Most companies have no queue, and then nothing more is read.
+// times a statement about one table there. So it reads the queues of all these companies in one round trip, and then their
+// endpoints in another one. Most companies have no queue, and then it reads no endpoint.
 func (s *Service) idleQueuesAt(ctx context.Context, companies []string, now time.Time) (idle []queue, err error) {
 	err = s.DB.Apply(s.DB.At(ctx, companies[0]), func(ctx context.Context, p db.Pipeline) error {
 		defer p.Rollback()
 		idle = nil
-		var having []string
-		err := p.Read(ctx, ofCompanies(queueTable.Table, companies, func(row []any) error {
+		var endpoints [][]any
+		keys := make([][]any, len(companies))
+		for i, company := range companies {
+			keys[i] = []any{company}
+		}
+		err := p.Read(ctx, lookupBy(queueTable.Table, 1, keys, func(row []any) error {
 			q, err := queueTable.Value(db.Record{Table: queueTable.Table, Values: row})
 			if err == nil && q.isIdle(now) {
-				idle, having = append(idle, q), append(having, q.company)
+				idle, endpoints = append(idle, q), append(endpoints, []any{q.company, q.endpoint})
 			}
 			return err
 		}))
@@ -27,7 +31,7 @@ func (s *Service) idleQueuesAt(ctx context.Context, companies []string, now time
 			return err
 		}
 		sends := map[endpointKey]Endpoint{}
-		err = p.Read(ctx, ofCompanies(endpointTable.Table, slices.Compact(having), func(row []any) error {
+		err = p.Read(ctx, lookupBy(endpointTable.Table, 2, endpoints, func(row []any) error {
 			e, err := endpointTable.Value(db.Record{Table: endpointTable.Table, Values: row})
 			if e.State == Active || e.State == Failing {
 				sends[e.key()] = e
@@ -43,11 +47,7 @@ func (s *Service) idleQueuesAt(ctx context.Context, companies []string, now time
 	return idle, err
 }
 
-// ofCompanies returns the look-up of all rows of some companies.
-func ofCompanies(t *db.Table, companies []string, found func(row []any) error) db.Lookup {
-	keys := make([][]any, len(companies))
-	for i, company := range companies {
-		keys[i] = []any{company}
-	}
-	return db.Lookup{Table: t, By: t.Names()[:1], Columns: t.Names()[1:], Keys: keys, Found: found}
+// lookupBy returns the look-up of whole rows by the values of their first columns.
+func lookupBy(t *db.Table, columns int, keys [][]any, found func(row []any) error) db.Lookup {
+	return db.Lookup{Table: t, By: t.Names()[:columns], Columns: t.Names()[columns:], Keys: keys, Found: found}
 }

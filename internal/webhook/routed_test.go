@@ -54,14 +54,15 @@ func TestACommitCausesNoReadOfOtherCompanies(t *testing.T) {
 	}
 }
 
-// With several companies, a routed database sends the events of each.
+// With several companies at several nodes, a routed database sends the events of each.
 func TestARoutedDatabaseSendsTheEventsOfEachCompany(t *testing.T) {
 	keys, err := secret.Parse(secret.Generate())
 	must(t, err)
-	w := newWorld(t, dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Routed: true}), &clock.Movable{}, keys)
+	place := func(company string) string { return company[len(company)-1:] }
+	w := newWorld(t, dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Routed: true, Place: place}), &clock.Movable{}, keys)
 	r := newReceiver(t)
 	var endpoints []Endpoint
-	for range 3 {
+	for range 5 {
 		company := id.Cuid()
 		w.found(company)
 		endpoints = append(endpoints, w.endpoint(company, r.URL))
