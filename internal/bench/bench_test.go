@@ -134,6 +134,41 @@ func TestAShortRunOnCitus(t *testing.T) {
 	}
 }
 
+// An instance on a Citus has its rows at the workers, and the run counts each node of this machine.
+func TestAnInstanceOnCitusHasAllNodes(t *testing.T) {
+	o := brief(t, "hot")
+	o.Postgres, o.Name = dbtest.CitusURL(t), "kobo_bench_citus_nodes"
+	i, err := o.start(t.Context(), mixes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := i.remove(); err != nil {
+			t.Error(err)
+		}
+	}()
+	nodes, servers := len(dbtest.CitusNodes(t, o.Postgres)), map[int]bool{}
+	for _, p := range i.processes {
+		if p.tree {
+			servers[p.pid] = true
+		}
+	}
+	if len(i.postgres) != nodes || len(servers) != nodes {
+		t.Errorf("%d connections and %d servers for %d nodes", len(i.postgres), len(servers), nodes)
+	}
+	for _, d := range i.postgres {
+		if !d.IsDivided() {
+			t.Error("a node does not know the others")
+		}
+	}
+	if _, err := (server{o.Postgres}).create(t.Context(), o.Name); err == nil {
+		t.Error("an existing database was created again")
+	}
+	if _, err := i.postgres[0].Exec(t.Context(), `SELECT count(*) FROM ledger_head`); err != nil {
+		t.Errorf("after the refusal the database is gone: %v", err)
+	}
+}
+
 // The bench neither creates nor drops a database with a foreign name. It says so before it connects.
 func TestForeignDatabasesAreRefused(t *testing.T) {
 	s := server{"postgres://nobody@127.0.0.1:1/postgres"}

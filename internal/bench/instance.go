@@ -102,8 +102,12 @@ func (i *instance) watch(ctx context.Context) (err error) {
 		return nil
 	}
 	nodes, err := server{i.database}.nodes(ctx)
-	for _, node := range nodes {
-		d, err := db.Open(ctx, node)
+	if err != nil {
+		return err
+	}
+	var servers []process
+	for _, n := range nodes {
+		d, err := db.Open(ctx, n.url)
 		if err != nil {
 			return err
 		}
@@ -114,10 +118,13 @@ func (i *instance) watch(ctx context.Context) (err error) {
 			return err
 		}
 		if main, here := postmaster(pid); here {
-			i.processes = append(i.processes, process{"postgres", main, true})
+			servers = append(servers, process{"postgres", main, true})
 		}
 	}
-	return err
+	if len(servers) == len(nodes) { // the time of some nodes would look like that of all
+		i.processes = append(i.processes, servers...)
+	}
+	return nil
 }
 
 // child is a child process. It ends when its standard input is closed.

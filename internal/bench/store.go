@@ -22,24 +22,28 @@ var ErrForeign = errors.New("kobo bench only creates and drops databases whose n
 // names an existing database, to which the bench only connects.
 type server struct{ url string }
 
-// run runs SQL statements in a database.
-func run(ctx context.Context, address string, statements ...string) error {
+// run runs an SQL statement in a database.
+func run(ctx context.Context, address, statement string, args ...any) error {
 	d, err := db.Open(ctx, address)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	for _, s := range statements {
-		if _, err := d.Exec(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = d.Exec(ctx, statement, args...)
+	return err
 }
 
-// nodes returns the URLs of all nodes of a Citus, the coordinator first. It returns only the server's own URL for
-// a PostgreSQL that divides nothing.
-func (s server) nodes(ctx context.Context) ([]string, error) {
+// node is a server of a Citus. Its URL leads to the database of the server's URL.
+type node struct {
+	host  string
+	port  int64
+	group int64 // 0 for the coordinator
+	url   string
+}
+
+// nodes returns all nodes of a Citus, the coordinator first. It returns only the server's own URL for a PostgreSQL
+// that divides nothing.
+func (s server) nodes(ctx context.Context) ([]node, error) {
 	u, err := url.Parse(s.url)
 	if err != nil {
 		return nil, errURL
@@ -50,23 +54,33 @@ func (s server) nodes(ctx context.Context) ([]string, error) {
 	}
 	defer d.Close()
 	if err = d.Ping(ctx); err != nil || !d.IsDivided() {
-		return []string{s.url}, err
+		return []node{{url: s.url}}, err
 	}
-	return db.All(ctx, d, func(row db.Scanner) (string, error) {
-		var host string
-		var port int64
-		err := row.Scan(&host, &port)
-		u.Host = net.JoinHostPort(host, strconv.FormatInt(port, 10))
-		return u.String(), err
-	}, `SELECT nodename::text, nodeport::bigint FROM pg_dist_node WHERE noderole = 'primary' ORDER BY groupid`)
+	q := u.Query()
+	for _, other := range []string{"host", "port", "target_session_attrs"} {
+		q.Del(other)
+	}
+	u.RawQuery = q.Encode()
+	all, err := db.All(ctx, d, func(row db.Scanner) (n node, err error) {
+		err = row.Scan(&n.host, &n.port, &n.group)
+		u.Host = net.JoinHostPort(n.host, strconv.FormatInt(n.port, 10))
+		if n.url = u.String(); n.group == 0 {
+			n.url = s.url
+		}
+		return n, err
+	}, `SELECT nodename::text, nodeport::bigint, groupid::bigint FROM pg_dist_node WHERE noderole = 'primary' AND isactive ORDER BY groupid`)
+	if err == nil && (len(all) == 0 || all[0].group != 0) {
+		err = errors.New("the Citus does not know its coordinator: see citus_set_coordinator_host")
+	}
+	return all, err
 }
 
 // shards is the number of shards of each table for each worker of a Citus.
 const shards = 4
 
 // create creates a database, which must not exist, and returns its URL. On a Citus it creates one on each node,
-// and lets the coordinator's know the others.
-func (s server) create(ctx context.Context, name string) (string, error) {
+// and lets the coordinator's know the others. After an error it drops what it has created.
+func (s server) create(ctx context.Context, name string) (address string, err error) {
 	if !ownName.MatchString(name) {
 		return "", fmt.Errorf("%w, not %q", ErrForeign, name)
 	}
@@ -74,32 +88,38 @@ func (s server) create(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, node := range nodes {
-		if err := run(ctx, node, "CREATE DATABASE "+name); err != nil { // the name is a plain word, and a name cannot be a parameter
+	var made []node
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, dropFrom(context.WithoutCancel(ctx), name, made))
+		}
+	}()
+	for _, n := range nodes {
+		if err := run(ctx, n.url, "CREATE DATABASE "+name); err != nil { // the name is a plain word, and a name cannot be a parameter
 			return "", err
 		}
+		made = append(made, n)
 	}
-	address, err := withPath(s.url, name)
-	if err != nil || len(nodes) == 1 {
+	if address, err = withPath(s.url, name); err != nil || len(nodes) == 1 {
 		return address, err
 	}
-	joins := make([]string, len(nodes))
-	for i, node := range nodes {
-		own, err := withPath(node, name)
+	for _, n := range nodes {
+		own, err := withPath(n.url, name)
 		if err == nil {
 			err = run(ctx, own, "CREATE EXTENSION citus")
 		}
-		u, wrong := url.Parse(own)
-		if err = errors.Join(err, wrong); err != nil {
+		if err != nil {
 			return "", err
 		}
-		joins[i] = fmt.Sprintf("SELECT citus_add_node('%s', %s)", u.Hostname(), u.Port())
-		if i == 0 {
-			joins[i] = fmt.Sprintf("SELECT citus_set_coordinator_host('%s', %s)", u.Hostname(), u.Port())
-		}
 	}
-	if err := run(ctx, address, joins...); err != nil {
-		return "", err
+	for _, n := range nodes {
+		join := `SELECT citus_add_node($1, $2)`
+		if n.group == 0 {
+			join = `SELECT citus_set_coordinator_host($1, $2)`
+		}
+		if err := run(ctx, address, join, n.host, n.port); err != nil {
+			return "", err
+		}
 	}
 	return withParameter(address, "citus.shard_count", strconv.Itoa(shards*(len(nodes)-1)))
 }
@@ -134,8 +154,7 @@ const (
 	endRival   = `SELECT rival_end($1, CAST(CAST($2 AS TEXT) AS TEXT[]))`
 )
 
-// drop removes a database of the bench from each node, and ends its connections. The daemons of a Citus may connect
-// to it again at once, so drop tries several times there.
+// drop removes a database of the bench from each node, and ends its connections.
 func (s server) drop(ctx context.Context, name string) error {
 	if !ownName.MatchString(name) {
 		return fmt.Errorf("%w, not %q", ErrForeign, name)
@@ -144,16 +163,20 @@ func (s server) drop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	for _, node := range nodes {
-		err := run(ctx, node, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		for try := 1; err != nil && try < 10 && len(nodes) > 1; try++ {
-			err = run(ctx, node, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	return dropFrom(ctx, name, nodes)
+}
+
+// dropFrom drops a database from nodes, also from those after one that fails. The daemons of a Citus may connect to the
+// database again at once, so it tries several times.
+func dropFrom(ctx context.Context, name string, nodes []node) (failed error) {
+	for _, n := range nodes {
+		err := run(ctx, n.url, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		for try := 1; err != nil && try < 10 && n.host != ""; try++ {
+			err = run(ctx, n.url, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 		}
-		if err != nil {
-			return err
-		}
+		failed = errors.Join(failed, err)
 	}
-	return nil
+	return failed
 }
 
 // written is what a database server has done since its start.
