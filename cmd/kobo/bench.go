@@ -22,7 +22,8 @@ func benchCommand() *cobra.Command {
 		Long: `Start a throw-away Kobo and an instant provider, drive Kobo over HTTP, and print what it
 achieves and what each operation costs. Then verify the ledger. Each mix has a new instance
 on SQLite in a temporary folder, or with --postgres in a new database of that server. The
-command removes both afterwards.
+command removes both afterwards. If the URL leads to the coordinator of a Citus, the database
+is made on each of its nodes, and the figures are those of all nodes.
 
 The mixes:
 ` + bench.Describe() + `
@@ -40,9 +41,9 @@ at which the operation should have begun.`,
 	f.DurationVar(&o.Duration, "duration", bench.Least, "how long each mix is measured")
 	f.DurationVar(&o.Warm, "warm-up", 5*time.Second, "how long each mix runs before")
 	f.BoolVar(&o.Short, "short", false, "permit a shorter duration, and mark the result as short")
-	f.IntVar(&o.Fill, "fill", 0, "with --postgres: copy a purchase `N` times first, so that the ledger is big")
+	f.IntVar(&o.Fill, "fill", 0, "with --postgres, but not on Citus: copy a purchase `N` times first, so that the ledger is big")
 	f.BoolVar(&o.TLS, "tls", false, "use TLS between Kobo and the provider")
-	f.BoolVar(&o.Limits, "limits", false, "also measure fsyncs, and with --postgres functions inside PostgreSQL that write the same rows")
+	f.BoolVar(&o.Limits, "limits", false, "also measure fsyncs, and with --postgres functions inside PostgreSQL that write the same rows; not on Citus")
 	f.DurationVar(&o.Idle, "idle", 0, "watch the processes this long after each load, for work that Kobo deferred")
 	f.StringVar(&o.URL, "url", "", "drive the running Kobo at this `URL` instead, which must be a development or staging instance")
 	f.StringVar(&credentials, "credentials", ".kobo/dev.json", "with --url: the `FILE` with the credentials of a company (JSON)")

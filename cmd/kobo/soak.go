@@ -28,7 +28,7 @@ with the last one by the rules that the table names, and verify the ledger. The 
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()
-	f.StringVar(&o.Postgres, "postgres", "", "create the database on the server at this `URL` (postgres://…) instead of SQLite")
+	f.StringVar(&o.Postgres, "postgres", "", "create the database on the server at this `URL` (postgres://…, no Citus) instead of SQLite")
 	f.StringVar(&o.Name, "name", "", "the `NAME` of the database, which begins with kobo_bench_")
 	f.StringVar(&o.Folder, "folder", "", "the `DIR` for the temporary folder")
 	f.IntVar(&o.Clients, "clients", 32, "clients, each with a connection")

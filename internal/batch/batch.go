@@ -30,7 +30,7 @@ type Queue[T comparable] struct {
 	running int
 	begun   int  // the number of batches that have begun
 	timed   bool // a timer runs (wait)
-	crowded int // the number of next batches in which no owner has more than its share
+	crowded int  // the number of next batches in which no owner has more than its share
 	idle    sync.WaitGroup
 }
 
