@@ -134,19 +134,26 @@ func TestAShortRunOnCitus(t *testing.T) {
 	}
 }
 
-// An instance on a Citus has its rows at the workers, and the run counts each node of this machine.
-func TestAnInstanceOnCitusHasAllNodes(t *testing.T) {
-	o := brief(t, "hot")
-	o.Postgres, o.Name = dbtest.CitusURL(t), "kobo_bench_citus_nodes"
+// started returns a running instance, which the end of the test removes.
+func started(t *testing.T, o Options) *instance {
+	t.Helper()
 	i, err := o.start(t.Context(), mixes[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := i.remove(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return i
+}
+
+// An instance on a Citus has its rows at the workers, and the run counts each node of this machine.
+func TestAnInstanceOnCitusHasAllNodes(t *testing.T) {
+	o := brief(t, "hot")
+	o.Postgres, o.Name = dbtest.CitusURL(t), "kobo_bench_citus_nodes"
+	i := started(t, o)
 	nodes, servers := len(dbtest.CitusNodes(t, o.Postgres)), map[int]bool{}
 	for _, p := range i.processes {
 		if p.tree {
@@ -215,15 +222,7 @@ func TestLiveInstancesAreRefused(t *testing.T) {
 // A running kobo dev may be driven. Its ledger is verified through its API.
 func TestARunningInstance(t *testing.T) {
 	o := brief(t)
-	i, err := o.start(t.Context(), mixes[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := i.remove(); err != nil {
-			t.Error(err)
-		}
-	}()
+	i := started(t, o)
 	o.URL, o.Account = "http://"+i.target.host, i.companies[0]
 	is, err := Run(t.Context(), o)
 	if err != nil || len(is.Results) < 4 {
