@@ -10,11 +10,12 @@ import (
 
 // idleQueuesAt does the same as idleQueues for companies that one node of a routed database holds. A join costs several
 // times a statement about one table there. So it reads the queues of all these companies in one round trip, and then their
-// endpoints in another one. Most companies have no queue, and then it reads no endpoint.
+// endpoints in another one. Most companies have no queue. It reads no endpoint of them, and the sender learns not to ask again.
 func (s *Service) idleQueuesAt(ctx context.Context, companies []string, now time.Time) (idle []queue, err error) {
+	var found map[string]bool
 	err = s.DB.Apply(s.DB.At(ctx, companies[0]), func(ctx context.Context, p db.Pipeline) error {
 		defer p.Rollback()
-		idle = nil
+		idle, found = nil, map[string]bool{}
 		var endpoints [][]any
 		keys := make([][]any, len(companies))
 		for i, company := range companies {
@@ -22,6 +23,7 @@ func (s *Service) idleQueuesAt(ctx context.Context, companies []string, now time
 		}
 		err := p.Read(ctx, lookupBy(queueTable.Table, 1, keys, func(row []any) error {
 			q, err := queueTable.Value(db.Record{Table: queueTable.Table, Values: row})
+			found[q.company] = true
 			if err == nil && q.isIdle(now) {
 				idle, endpoints = append(idle, q), append(endpoints, []any{q.company, q.endpoint})
 			}
@@ -44,6 +46,9 @@ func (s *Service) idleQueuesAt(ctx context.Context, companies []string, now time
 		idle = slices.DeleteFunc(idle, func(q queue) bool { return sends[endpointKey{q.company, q.endpoint}].ID == "" })
 		return err
 	})
+	if err == nil {
+		s.sender.learn(companies, found)
+	}
 	return idle, err
 }
 

@@ -54,6 +54,50 @@ func TestACommitCausesNoReadOfOtherCompanies(t *testing.T) {
 	}
 }
 
+// A routed database gets no read after a commit of a company that had no queue at the last read. The sender finds the first
+// queue of such a company at once if its own program made it, and at its next poll otherwise.
+func TestACompanyWithoutEndpointsIsReadOnce(t *testing.T) {
+	d, since := dbtest.Recorded(t, db.Pools{Routed: true})
+	keys, err := secret.Parse(secret.Generate())
+	must(t, err)
+	w := newWorld(t, d, &clock.Movable{}, keys)
+	other := newWorld(t, d, w.clock, keys)
+	w.Book.Committed(w.wake)
+	round := func() {
+		must(t, w.round(t.Context()))
+		w.sender.visits.Wait()
+	}
+	isRead := func(what string, want bool, commit func()) {
+		t.Helper()
+		round() // the end of a visit wakes its company once more
+		since()
+		commit()
+		round()
+		got := slices.ContainsFunc(since(), func(s string) bool { return strings.Contains(s, "FROM webhook_lane WHERE company_id = $1") })
+		if got != want {
+			t.Errorf("%s: the queues were read: %t", what, got)
+		}
+	}
+	tell := func(company string) func() { return func() { w.tell(company, event.VTUSuccess, 1) } }
+	own, foreign, r := id.Cuid(), id.Cuid(), newReceiver(t)
+	for _, company := range []string{own, foreign} {
+		isRead("the first commit", true, func() { w.found(company) })
+		isRead("the second commit", false, tell(company))
+	}
+	w.endpoint(own, r.URL)
+	isRead("with an endpoint", true, tell(own))
+	other.endpoint(foreign, r.URL)
+	isRead("with an endpoint of another program", false, tell(foreign))
+	if got := r.sequences(); got != "[2]" {
+		t.Errorf("before the poll: %s", got)
+	}
+	w.nudge()
+	isRead("after the poll", true, tell(foreign))
+	if got := r.sequences(); got != "[2 2 3]" {
+		t.Errorf("after the poll: %s", got)
+	}
+}
+
 // With several companies at several nodes, a routed database sends the events of each.
 func TestARoutedDatabaseSendsTheEventsOfEachCompany(t *testing.T) {
 	keys, err := secret.Parse(secret.Generate())

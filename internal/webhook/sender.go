@@ -36,6 +36,7 @@ type sender struct {
 	entered  int                      // how many slots were ever reserved
 	slow     map[string]bool          // endpoints whose last response was slow
 	woken    map[string]bool          // companies whose queues must be read
+	without  map[string]bool          // companies of a routed database that had no queue at the last read
 	all      bool                     // all queues must be read
 	signal   chan struct{}
 	healthy  chan struct{}
@@ -46,7 +47,7 @@ type sender struct {
 
 func newSender() *sender {
 	return &sender{
-		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, signal: make(chan struct{}, 1),
+		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, without: map[string]bool{}, signal: make(chan struct{}, 1),
 		healthy: make(chan struct{}, healthySlots), sluggish: make(chan struct{}, slowSlots), failing: make(chan struct{}, failingSlots),
 	}
 }
@@ -87,14 +88,33 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// wake makes the sender read the queues of these companies. It is called after every commit.
+// wake makes the sender read the queues of these companies. It is called after every commit. A company without a queue is
+// not read.
 func (s *Service) wake(companies []string) {
 	s.sender.mu.Lock()
+	ring := false
 	for _, c := range companies {
-		s.sender.woken[c] = true
+		if !s.sender.without[c] {
+			s.sender.woken[c], ring = true, true
+		}
 	}
 	s.sender.mu.Unlock()
-	s.sender.ring()
+	if ring {
+		s.sender.ring()
+	}
+}
+
+// learn records which of the companies that were read have no queue. If a company gets one, the next poll finds it.
+func (s *sender) learn(read []string, found map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range read {
+		if found[c] {
+			delete(s.without, c)
+		} else {
+			s.without[c] = true
+		}
+	}
 }
 
 // nudge makes the sender read the queues of all companies.
@@ -151,6 +171,7 @@ func (s *Service) open(ctx context.Context, companies []string) ([]queue, error)
 			asked = append(asked, q.company)
 		}
 	}
+	s.sender.learn(asked, seen)
 	heads, err := s.lastEvents(ctx, companies, asked)
 	if err != nil {
 		return nil, err
