@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -143,8 +144,23 @@ func (s *Service) take(list []Entry, over <-chan time.Time) []Entry {
 	return list
 }
 
-// write stores a batch. It tries only once, because later entries wait.
+// write stores a batch. The entries of each place have a transaction of their own. So none has several nodes, and a node that
+// is away keeps only the entries of its own companies out of the log.
 func (s *Service) write(ctx context.Context, list []Entry) {
+	at := map[string][]Entry{}
+	for _, e := range list {
+		place := s.DB.Place(e.Company)
+		at[place] = append(at[place], e)
+	}
+	var all sync.WaitGroup
+	for _, there := range at {
+		all.Go(func() { s.store(ctx, there) })
+	}
+	all.Wait()
+}
+
+// store stores entries of one place. It tries only once, because later entries wait.
+func (s *Service) store(ctx context.Context, list []Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if err := s.insert(ctx, list); err != nil {

@@ -207,6 +207,25 @@ func TestTheLastCompanyIsClearedToo(t *testing.T) {
 	})
 }
 
+// The entries of each place have a transaction of their own. So a place that fails keeps only the entries of its own companies
+// out of the log.
+func TestAPlaceThatFailsKeepsNoOtherEntriesOut(t *testing.T) {
+	d := dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Routed: true, Place: func(company string) string { return company }})
+	if _, err := d.Exec(t.Context(), `ALTER TABLE request_log ADD CONSTRAINT fails CHECK (company_id <> 'b')`); err != nil {
+		t.Fatal(err)
+	}
+	h := &house{request.New(request.Config{DB: d, Clock: clock.At(start), Log: slog.New(slog.DiscardHandler), Keep: 30 * day}), t, clock.At(start)}
+	for _, company := range []string{"a", "b", "c"} {
+		h.add(company, 1, 200)
+		h.add(company, 2, 200)
+	}
+	h.flush()
+	h.sees("a place that works", "a", request.Filter{}, "/2", "/1")
+	h.sees("the place that fails", "b", request.Filter{})
+	h.sees("another place that works", "c", request.Filter{}, "/2", "/1")
+	h.counts(0, 2)
+}
+
 // Without a retention there is no log, and what an earlier configuration has kept goes.
 func TestNoRetentionIsNoLog(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
