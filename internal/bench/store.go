@@ -75,11 +75,9 @@ func (s server) nodes(ctx context.Context) ([]node, error) {
 	return all, err
 }
 
-// shards is the number of shards of each table for each worker of a Citus.
-const shards = 4
-
 // create creates a database, which must not exist, and returns its URL. On a Citus it creates one on each node,
-// and lets the coordinator's know the others. After an error it drops what it has created.
+// and lets the coordinator's know the others. Its tables have as many shards as the coordinator's setting
+// citus.shard_count says. After an error it drops what it has created.
 func (s server) create(ctx context.Context, name string) (address string, err error) {
 	if !ownName.MatchString(name) {
 		return "", fmt.Errorf("%w, not %q", ErrForeign, name)
@@ -121,7 +119,7 @@ func (s server) create(ctx context.Context, name string) (address string, err er
 			return "", err
 		}
 	}
-	return withParameter(address, "citus.shard_count", strconv.Itoa(shards*(len(nodes)-1)))
+	return address, nil
 }
 
 func withPath(address, name string) (string, error) {
