@@ -68,7 +68,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, key *idem
 	err = idempotency.Taken(s.Book.Commit(ctx, u))
 	switch {
 	case err == nil:
-		s.nudge() // the sender may know that the company has no queue
+		s.sender.learn([]string{company}, map[string]bool{company: true})
 	case ledger.IsOver(err, count):
 		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most).With(fault.QuotaReached)
 	case ledger.Is(err, ledger.Over):

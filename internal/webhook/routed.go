@@ -10,7 +10,8 @@ import (
 
 // idleQueuesAt does the same as idleQueues for companies that one node of a routed database holds. A join costs several
 // times a statement about one table there. So it reads the queues of all these companies in one round trip, and then their
-// endpoints in another one. Most companies have no queue. It reads no endpoint of them, and the sender learns not to ask again.
+// endpoints in another one. Most companies have no queue, and it reads no endpoint of them.
+// The sender learns which companies these are.
 func (s *Service) idleQueuesAt(ctx context.Context, companies []string, now time.Time) (idle []queue, err error) {
 	var found map[string]bool
 	err = s.DB.Apply(s.DB.At(ctx, companies[0]), func(ctx context.Context, p db.Pipeline) error {

@@ -86,6 +86,7 @@ func TestACompanyWithoutEndpointsIsReadOnce(t *testing.T) {
 	}
 	w.endpoint(own, r.URL)
 	isRead("with an endpoint", true, tell(own))
+	round()
 	other.endpoint(foreign, r.URL)
 	isRead("with an endpoint of another program", false, tell(foreign))
 	if got := r.sequences(); got != "[2]" {
@@ -95,6 +96,41 @@ func TestACompanyWithoutEndpointsIsReadOnce(t *testing.T) {
 	isRead("after the poll", true, tell(foreign))
 	if got := r.sequences(); got != "[2 2 3]" {
 		t.Errorf("after the poll: %s", got)
+	}
+}
+
+// If the poll fails, as it does while a node is away, the sender reads the companies that have had a commit since the last poll. So the
+// first event of a company with a new endpoint is sent although no poll has found the endpoint.
+func TestAPollThatFailsReadsTheCompaniesOfTheLastCommits(t *testing.T) {
+	keys, err := secret.Parse(secret.Generate())
+	must(t, err)
+	w := newWorld(t, dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Routed: true}), &clock.Movable{}, keys)
+	other := newWorld(t, w.db, w.clock, keys)
+	w.Book.Committed(w.wake)
+	known, quiet, broken, r := id.Cuid(), id.Cuid(), id.Cuid(), newReceiver(t)
+	for _, company := range []string{known, quiet, broken} {
+		w.found(company)
+	}
+	must(t, w.round(t.Context())) // the sender learns that none has a queue
+	w.endpoint(known, r.URL)
+	other.endpoint(quiet, r.URL)
+	other.endpoint(broken, r.URL)
+	for _, statement := range []string{
+		`ALTER TABLE webhook_endpoint ALTER failures DROP NOT NULL`,
+		`UPDATE webhook_endpoint SET failures = NULL WHERE company_id = '` + broken + `'`,
+	} {
+		_, err := w.db.Exec(t.Context(), statement)
+		must(t, err)
+	}
+	w.tell(known, event.VTUSuccess, 1)
+	w.tell(quiet, event.VTUSuccess, 2)
+	w.nudge()
+	if err := w.round(t.Context()); err == nil {
+		t.Error("the poll has not failed")
+	}
+	w.sender.visits.Wait()
+	if got := len(r.all()); got != 3 {
+		t.Errorf("%d events were sent", got)
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 	healthySlots = 256
 	slowSlots    = 256
 	failingSlots = 64
+	// mostWithout limits how many companies without a queue the sender remembers.
+	mostWithout = 100_000
 	// slow is the latency from which a response counts as slow, in milliseconds.
 	slow = 500
 )
@@ -36,7 +38,8 @@ type sender struct {
 	entered  int                      // how many slots were ever reserved
 	slow     map[string]bool          // endpoints whose last response was slow
 	woken    map[string]bool          // companies whose queues must be read
-	without  map[string]bool          // companies of a routed database that had no queue at the last read
+	without  map[string]bool          // companies of a routed database that had no queue when they were read
+	waiting  map[string]bool          // those of them that have had a commit since the last poll
 	all      bool                     // all queues must be read
 	signal   chan struct{}
 	healthy  chan struct{}
@@ -47,7 +50,7 @@ type sender struct {
 
 func newSender() *sender {
 	return &sender{
-		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, without: map[string]bool{}, signal: make(chan struct{}, 1),
+		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, without: map[string]bool{}, waiting: map[string]bool{}, signal: make(chan struct{}, 1),
 		healthy: make(chan struct{}, healthySlots), sluggish: make(chan struct{}, slowSlots), failing: make(chan struct{}, failingSlots),
 	}
 }
@@ -88,15 +91,17 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// wake makes the sender read the queues of these companies. It is called after every commit. A company without a queue is
-// not read.
+// wake makes the sender read the queues of these companies. It is called after every commit. A company that is known to have no
+// queue waits for the next poll.
 func (s *Service) wake(companies []string) {
 	s.sender.mu.Lock()
 	ring := false
 	for _, c := range companies {
-		if !s.sender.without[c] {
-			s.sender.woken[c], ring = true, true
+		if s.sender.without[c] {
+			s.sender.waiting[c] = true
+			continue
 		}
+		s.sender.woken[c], ring = true, true
 	}
 	s.sender.mu.Unlock()
 	if ring {
@@ -104,11 +109,14 @@ func (s *Service) wake(companies []string) {
 	}
 }
 
-// learn records which of the companies that were read have no queue. If a company gets one, the next poll finds it.
-func (s *sender) learn(read []string, found map[string]bool) {
+// learn records which of these companies have a queue. A company without one may get one later. Then the next poll finds it.
+func (s *sender) learn(companies []string, found map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range read {
+	if len(s.without) > mostWithout {
+		clear(s.without)
+	}
+	for _, c := range companies {
 		if found[c] {
 			delete(s.without, c)
 		} else {
@@ -202,10 +210,10 @@ func (s *Service) lastEvents(ctx context.Context, woken, asked []string) (map[st
 	return heads, nil
 }
 
-// openOf does the same as open. If the database is routed, it reads the woken companies node by node. So a node
+// openOf does the same as open for some companies. If the database is routed, it reads them node by node. So a node
 // that is away keeps only its own companies waiting.
 func (s *Service) openOf(ctx context.Context, companies []string) (all []queue, failed error) {
-	if companies == nil || !s.DB.Routed() {
+	if !s.DB.Routed() {
 		return s.open(ctx, companies)
 	}
 	at := map[string][]string{}
@@ -223,18 +231,29 @@ func (s *Service) openOf(ctx context.Context, companies []string) (all []queue, 
 // round leases as many open queues as there are free slots, and starts to process them.
 func (s *Service) round(ctx context.Context) error {
 	s.sender.mu.Lock()
-	companies := slices.Collect(maps.Keys(s.sender.woken))
-	all := s.sender.all
+	companies, all := slices.Collect(maps.Keys(s.sender.woken)), s.sender.all
 	clear(s.sender.woken)
+	if all {
+		companies = slices.AppendSeq(companies, maps.Keys(s.sender.waiting))
+		clear(s.sender.waiting)
+	}
 	s.sender.all = false
 	s.sender.mu.Unlock()
+	var open []queue
+	var failed error
 	switch {
 	case all:
-		companies = nil
+		if open, failed = s.open(ctx, nil); failed != nil && s.DB.Routed() {
+			// A node may be away. The companies of the other nodes do not wait for it.
+			var err error
+			open, err = s.openOf(ctx, companies)
+			failed = errors.Join(failed, err)
+		}
 	case len(companies) == 0:
 		return nil
+	default:
+		open, failed = s.openOf(ctx, companies)
 	}
-	open, failed := s.openOf(ctx, companies)
 	rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 	byCompany := map[string][]queue{}
 	for _, q := range open {
