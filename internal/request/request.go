@@ -144,8 +144,9 @@ func (s *Service) take(list []Entry, over <-chan time.Time) []Entry {
 	return list
 }
 
-// write stores a batch. The entries of each place have a transaction of their own. So none has several nodes, and a node that
-// is away keeps only the entries of its own companies out of the log.
+// write stores a batch. The entries of each place have a transaction of their own. So no transaction writes to several nodes,
+// and a node that fails keeps only the entries of its own companies out of the log. While a node does not respond, each batch takes
+// as long as patience.
 func (s *Service) write(ctx context.Context, list []Entry) {
 	at := map[string][]Entry{}
 	for _, e := range list {

@@ -214,7 +214,8 @@ func TestAPlaceThatFailsKeepsNoOtherEntriesOut(t *testing.T) {
 	if _, err := d.Exec(t.Context(), `ALTER TABLE request_log ADD CONSTRAINT fails CHECK (company_id <> 'b')`); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{request.New(request.Config{DB: d, Clock: clock.At(start), Log: slog.New(slog.DiscardHandler), Keep: 30 * day}), t, clock.At(start)}
+	clk := clock.At(start)
+	h := &house{request.New(request.Config{DB: d, Clock: clk, Log: slog.New(slog.DiscardHandler), Keep: 30 * day}), t, clk}
 	for _, company := range []string{"a", "b", "c"} {
 		h.add(company, 1, 200)
 		h.add(company, 2, 200)
