@@ -110,7 +110,8 @@ func (o Options) engine(ctx context.Context) (string, error) {
 	case o.Limits || o.Fill > 0:
 		return "", fmt.Errorf("%w: --limits and --fill need a PostgreSQL that is no Citus", ErrOptions)
 	}
-	return fmt.Sprintf("citus with %d workers", len(nodes)-1), nil
+	shards, err := server{o.Postgres}.shards(ctx)
+	return fmt.Sprintf("citus with %d workers and %s shards", len(nodes)-1, shards), err
 }
 
 const sqlite, postgres = "sqlite", "postgres"

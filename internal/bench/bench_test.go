@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -111,13 +112,17 @@ func TestAShortRunOnPostgreSQL(t *testing.T) {
 // On a Citus the run creates a database on each node, counts what all nodes do, and drops it everywhere.
 func TestAShortRunOnCitus(t *testing.T) {
 	o := brief(t, "hot")
-	o.Postgres, o.Name = dbtest.CitusURL(t), "kobo_bench_citus"
+	var err error
+	if o.Postgres, err = withParameter(dbtest.CitusURL(t), shardCount, "5"); err != nil {
+		t.Fatal(err)
+	}
+	o.Name = "kobo_bench_citus"
 	is, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	nodes := dbtest.CitusNodes(t, o.Postgres)
-	if want := fmt.Sprintf("citus with %d workers", len(nodes)-1); is.Engine != want {
+	if want := fmt.Sprintf("citus with %d workers and 5 shards", len(nodes)-1); is.Engine != want {
 		t.Errorf("the engine is %q, want %q", is.Engine, want)
 	}
 	if hot := is.Results[0]; hot.Operations == 0 || hot.Failed != 0 || hot.CPU["postgres"] == 0 || hot.WAL == 0 || hot.Commits == 0 {
@@ -152,7 +157,11 @@ func started(t *testing.T, o Options) *instance {
 // An instance on a Citus has its rows at the workers, and the run counts each node of this machine.
 func TestAnInstanceOnCitusHasAllNodes(t *testing.T) {
 	o := brief(t, "hot")
-	o.Postgres, o.Name = dbtest.CitusURL(t), "kobo_bench_citus_nodes"
+	var err error
+	if o.Postgres, err = withParameter(dbtest.CitusURL(t), shardCount, "5"); err != nil {
+		t.Fatal(err)
+	}
+	o.Name = "kobo_bench_citus_nodes"
 	i := started(t, o)
 	nodes, servers := len(dbtest.CitusNodes(t, o.Postgres)), map[int]bool{}
 	for _, p := range i.processes {
@@ -167,6 +176,9 @@ func TestAnInstanceOnCitusHasAllNodes(t *testing.T) {
 		if !d.IsDivided() {
 			t.Error("a node does not know the others")
 		}
+	}
+	if shards := dbtest.Column(t, i.database, `SELECT shard_count::text FROM citus_tables WHERE table_name = 'ledger_head'::regclass`); !slices.Equal(shards, []string{"5"}) {
+		t.Errorf("%v shards", shards)
 	}
 	if _, err := (server{o.Postgres}).create(t.Context(), o.Name); err == nil {
 		t.Error("an existing database was created again")

@@ -76,8 +76,7 @@ func (s server) nodes(ctx context.Context) ([]node, error) {
 }
 
 // create creates a database, which must not exist, and returns its URL. On a Citus it creates one on each node,
-// and lets the coordinator's know the others. Its tables have as many shards as the coordinator's setting
-// citus.shard_count says. After an error it drops what it has created.
+// and lets the coordinator's know the others. After an error it drops what it has created.
 func (s server) create(ctx context.Context, name string) (address string, err error) {
 	if !ownName.MatchString(name) {
 		return "", fmt.Errorf("%w, not %q", ErrForeign, name)
@@ -119,7 +118,24 @@ func (s server) create(ctx context.Context, name string) (address string, err er
 			return "", err
 		}
 	}
-	return address, nil
+	shards, err := s.shards(ctx)
+	if err != nil {
+		return "", err
+	}
+	return withParameter(address, shardCount, shards)
+}
+
+// shardCount is the setting of a Citus for the number of shards of each new table.
+const shardCount = "citus.shard_count"
+
+// shards returns the setting shardCount in the database of the server's URL.
+func (s server) shards(ctx context.Context) (string, error) {
+	d, err := db.Open(ctx, s.url)
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	return db.One(ctx, d, db.Value[string], `SELECT current_setting($1)`, shardCount)
 }
 
 func withPath(address, name string) (string, error) {
