@@ -26,8 +26,8 @@ const citusVariable = "KOBO_TEST_CITUS"
 // shards is the number of shards of a table in the databases of tests. With few shards, a database is copied quickly.
 const shards = 2
 
-// spread is the number of shards for each worker in the databases of CitusSpreadURL.
-const spread = 4
+// spread is the number of shards of a table in the databases of CitusSpreadURL: two for each of three workers.
+const spread = 6
 
 // citus is a PostgreSQL whose extension Citus divides tables among several servers, the nodes.
 type citus struct {
@@ -77,11 +77,8 @@ func HasCitus() bool { return os.Getenv(citusVariable) != "" }
 // Without a Citus the test is skipped.
 func CitusURL(t testing.TB) string { return citusURL(t, true, shards) }
 
-// CitusSpreadURL does the same as CitusURL, with four shards of each table for each worker.
-func CitusSpreadURL(t testing.TB) string {
-	t.Helper()
-	return citusURL(t, true, spread*(len(needCitus(t).nodes)-1))
-}
+// CitusSpreadURL does the same as CitusURL for measurements, with as many shards as three workers need.
+func CitusSpreadURL(t testing.TB) string { return citusURL(t, true, spread) }
 
 // EmptyCitusURL does the same as CitusURL, without the schema.
 func EmptyCitusURL(t testing.TB) string { return citusURL(t, false, shards) }
