@@ -54,8 +54,8 @@ func TestACommitCausesNoReadOfOtherCompanies(t *testing.T) {
 	}
 }
 
-// A routed database gets no read after a commit of a company that had no queue at the last read. The sender finds the first
-// queue of such a company at once if its own program made it, and at its next poll otherwise.
+// A routed database gets no read after a commit of a company that had no queue at the last read. If another program makes the first queue of such a
+// company, the sender finds it at its next poll.
 func TestACompanyWithoutEndpointsIsReadOnce(t *testing.T) {
 	d, since := dbtest.Recorded(t, db.Pools{Routed: true})
 	keys, err := secret.Parse(secret.Generate())
@@ -64,7 +64,7 @@ func TestACompanyWithoutEndpointsIsReadOnce(t *testing.T) {
 	other := newWorld(t, d, w.clock, keys)
 	w.Book.Committed(w.wake)
 	round := func() {
-		must(t, w.round(t.Context()))
+		w.round(t.Context())
 		w.sender.visits.Wait()
 	}
 	isRead := func(what string, want bool, commit func()) {
@@ -92,7 +92,8 @@ func TestACompanyWithoutEndpointsIsReadOnce(t *testing.T) {
 	if got := r.sequences(); got != "[2]" {
 		t.Errorf("before the poll: %s", got)
 	}
-	w.nudge()
+	must(t, w.poll(t.Context()))
+	w.sender.visits.Wait()
 	isRead("after the poll", true, tell(foreign))
 	if got := r.sequences(); got != "[2 2 3]" {
 		t.Errorf("after the poll: %s", got)
@@ -111,7 +112,8 @@ func TestAPollThatFailsReadsTheCompaniesOfTheLastCommits(t *testing.T) {
 	for _, company := range []string{known, quiet, broken} {
 		w.found(company)
 	}
-	must(t, w.round(t.Context())) // the sender learns that none has a queue
+	w.round(t.Context())
+	w.sender.visits.Wait() // the sender has learnt that none has a queue
 	w.endpoint(known, r.URL)
 	other.endpoint(quiet, r.URL)
 	other.endpoint(broken, r.URL)
@@ -124,13 +126,47 @@ func TestAPollThatFailsReadsTheCompaniesOfTheLastCommits(t *testing.T) {
 	}
 	w.tell(known, event.VTUSuccess, 1)
 	w.tell(quiet, event.VTUSuccess, 2)
-	w.nudge()
-	if err := w.round(t.Context()); err == nil {
+	if err := w.poll(t.Context()); err == nil {
 		t.Error("the poll has not failed")
 	}
+	w.round(t.Context())
 	w.sender.visits.Wait()
 	if got := len(r.all()); got != 3 {
 		t.Errorf("%d events were sent", got)
+	}
+}
+
+// A node that does not respond keeps only its own companies waiting, and neither a poll nor the events of other nodes.
+func TestANodeThatHangsDelaysNoOtherNode(t *testing.T) {
+	keys, err := secret.Parse(secret.Generate())
+	must(t, err)
+	place := func(company string) string { return company[:1] }
+	w := newWorld(t, dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Routed: true, Place: place}), &clock.Movable{}, keys)
+	w.Book.Committed(w.wake)
+	r := newReceiver(t)
+	hangs, works := "h"+id.Cuid()[1:], "w"+id.Cuid()[1:]
+	w.sender.reading["h"] = true // a read that has not come back
+	for _, company := range []string{hangs, works} {
+		w.found(company)
+		w.endpoint(company, r.URL)
+		w.tell(company, event.VTUSuccess, 1)
+	}
+	w.round(t.Context())
+	w.sender.visits.Wait()
+	if got := len(r.all()); got != 1 {
+		t.Errorf("beside the hanging node: %d events", got)
+	}
+	must(t, w.poll(t.Context()))
+	w.sender.visits.Wait()
+	if got := len(r.all()); got != 2 {
+		t.Errorf("after the poll: %d events", got)
+	}
+	w.tell(hangs, event.VTUSuccess, 1)
+	delete(w.sender.reading, "h") // it has come back
+	w.round(t.Context())
+	w.sender.visits.Wait()
+	if got := len(r.all()); got != 3 {
+		t.Errorf("after the node has come back: %d events", got)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 )
@@ -38,10 +37,11 @@ type sender struct {
 	entered  int                      // how many slots were ever reserved
 	slow     map[string]bool          // endpoints whose last response was slow
 	woken    map[string]bool          // companies whose queues must be read
+	reading  map[string]bool          // the places whose woken companies are being read
 	without  map[string]bool          // companies of a routed database that had no queue when they were read
 	waiting  map[string]bool          // those of them that have had a commit since the last poll
-	all      bool                     // all queues must be read
-	signal   chan struct{}
+	signal   chan struct{}            // has a value if companies are woken
+	polls    chan struct{}            // has a value if all queues must be read
 	healthy  chan struct{}
 	sluggish chan struct{}
 	failing  chan struct{}
@@ -50,7 +50,8 @@ type sender struct {
 
 func newSender() *sender {
 	return &sender{
-		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, without: map[string]bool{}, waiting: map[string]bool{}, signal: make(chan struct{}, 1),
+		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, reading: map[string]bool{}, without: map[string]bool{}, waiting: map[string]bool{},
+		signal: make(chan struct{}, 1), polls: make(chan struct{}, 1),
 		healthy: make(chan struct{}, healthySlots), sluggish: make(chan struct{}, slowSlots), failing: make(chan struct{}, failingSlots),
 	}
 }
@@ -60,34 +61,56 @@ func (s *Service) Run(ctx context.Context) {
 	s.Book.Committed(s.wake)
 	defer s.writeLastHours(ctx)
 	defer s.sender.visits.Wait()
-	tick, recovery, fold := time.NewTicker(poll), time.NewTicker(recoverEvery), time.NewTicker(hoursEvery)
-	defer tick.Stop()
-	defer recovery.Stop()
-	defer fold.Stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { s.askAll(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			s.nudge()
-		case <-recovery.C:
-			if err := s.recoverRetries(ctx, s.Clock.Now()); err != nil && ctx.Err() == nil {
-				s.Log.Warn("lost retries were not looked for", "error", err)
-			}
-		case <-fold.C:
-			if err := s.writeHours(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Warn("the counts of webhook deliveries were not written", "error", err)
-			}
 		case <-s.sender.signal:
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(gather):
 			}
-			if err := s.round(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Warn("the webhooks' delivery queues cannot be read", "error", err)
-			}
+			s.round(ctx)
 		}
+	}
+}
+
+// askAll does the work that asks all nodes of a routed database, until ctx ends. A node that does not respond delays this work, and
+// not the events of which a commit at another node tells.
+func (s *Service) askAll(ctx context.Context) {
+	tick, recovery, fold := time.NewTicker(poll), time.NewTicker(recoverEvery), time.NewTicker(hoursEvery)
+	defer tick.Stop()
+	defer recovery.Stop()
+	defer fold.Stop()
+	for {
+		var err error
+		failed := ""
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.nudge()
+		case <-recovery.C:
+			failed, err = "lost retries were not looked for", s.recoverRetries(ctx, s.Clock.Now())
+		case <-fold.C:
+			failed, err = "the counts of webhook deliveries were not written", s.writeHours(ctx)
+		case <-s.sender.polls:
+			failed, err = notRead, s.poll(ctx)
+		}
+		s.warn(ctx, failed, err)
+	}
+}
+
+const notRead = "the webhooks' delivery queues cannot be read"
+
+// warn logs an error, unless it comes from the end of ctx.
+func (s *Service) warn(ctx context.Context, failed string, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn(failed, "error", err)
 	}
 }
 
@@ -95,17 +118,14 @@ func (s *Service) Run(ctx context.Context) {
 // queue waits for the next poll.
 func (s *Service) wake(companies []string) {
 	s.sender.mu.Lock()
-	ring := false
+	defer s.sender.mu.Unlock()
 	for _, c := range companies {
 		if s.sender.without[c] {
 			s.sender.waiting[c] = true
 			continue
 		}
-		s.sender.woken[c], ring = true, true
-	}
-	s.sender.mu.Unlock()
-	if ring {
-		s.sender.ring()
+		s.sender.woken[c] = true
+		ring(s.sender.signal)
 	}
 }
 
@@ -126,16 +146,11 @@ func (s *sender) learn(companies []string, found map[string]bool) {
 }
 
 // nudge makes the sender read the queues of all companies.
-func (s *Service) nudge() {
-	s.sender.mu.Lock()
-	s.sender.all = true
-	s.sender.mu.Unlock()
-	s.sender.ring()
-}
+func (s *Service) nudge() { ring(s.sender.polls) }
 
-func (s *sender) ring() {
+func ring(bell chan struct{}) {
 	select {
-	case s.signal <- struct{}{}:
+	case bell <- struct{}{}:
 	default:
 	}
 }
@@ -210,50 +225,60 @@ func (s *Service) lastEvents(ctx context.Context, woken, asked []string) (map[st
 	return heads, nil
 }
 
-// openOf does the same as open for some companies. If the database is routed, it reads them node by node. So a node
-// that is away keeps only its own companies waiting.
-func (s *Service) openOf(ctx context.Context, companies []string) (all []queue, failed error) {
-	if !s.DB.Routed() {
-		return s.open(ctx, companies)
+// round reads the queues of the woken companies, and begins to process those that are open. It reads place by place, each in a
+// goroutine of its own. So a node that is away or does not respond keeps only its own companies waiting.
+func (s *Service) round(ctx context.Context) {
+	for place, companies := range s.sender.unread(s.DB.Place) {
+		s.sender.visits.Go(func() {
+			s.warn(ctx, notRead, s.begin(s.DB.At(ctx, companies[0]), companies))
+			s.sender.mu.Lock()
+			defer s.sender.mu.Unlock()
+			delete(s.sender.reading, place)
+			if len(s.sender.woken) > 0 {
+				ring(s.sender.signal)
+			}
+		})
 	}
-	at := map[string][]string{}
-	for _, company := range companies {
-		place := s.DB.Place(company)
-		at[place] = append(at[place], company)
-	}
-	for _, there := range at {
-		list, err := s.open(s.DB.At(ctx, there[0]), there)
-		all, failed = append(all, list...), errors.Join(failed, err)
-	}
-	return all, failed
 }
 
-// round leases as many open queues as there are free slots, and starts to process them.
-func (s *Service) round(ctx context.Context) error {
-	s.sender.mu.Lock()
-	companies, all := slices.Collect(maps.Keys(s.sender.woken)), s.sender.all
-	clear(s.sender.woken)
-	if all {
-		companies = slices.AppendSeq(companies, maps.Keys(s.sender.waiting))
-		clear(s.sender.waiting)
-	}
-	s.sender.all = false
-	s.sender.mu.Unlock()
-	var open []queue
-	var failed error
-	switch {
-	case all:
-		if open, failed = s.open(ctx, nil); failed != nil && s.DB.Routed() {
-			// A node may be away. The companies of the other nodes do not wait for it.
-			var err error
-			open, err = s.openOf(ctx, companies)
-			failed = errors.Join(failed, err)
+// unread returns the woken companies of the places that are not being read. The caller must read them.
+func (s *sender) unread(place func(company string) string) map[string][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := map[string][]string{}
+	for company := range s.woken {
+		if p := place(company); !s.reading[p] {
+			at[p] = append(at[p], company)
+			delete(s.woken, company)
 		}
-	case len(companies) == 0:
-		return nil
-	default:
-		open, failed = s.openOf(ctx, companies)
 	}
+	for p := range at {
+		s.reading[p] = true
+	}
+	return at
+}
+
+// poll reads the queues of all companies, and begins to process those that are open. If it fails, a node may be away. Then the
+// companies that waited for the poll are read node by node.
+func (s *Service) poll(ctx context.Context) error {
+	s.sender.mu.Lock()
+	waiting := maps.Clone(s.sender.waiting)
+	clear(s.sender.waiting)
+	s.sender.mu.Unlock()
+	err := s.begin(ctx, nil)
+	if err != nil && s.DB.Routed() {
+		s.sender.mu.Lock()
+		defer s.sender.mu.Unlock()
+		maps.Copy(s.sender.woken, waiting)
+		ring(s.sender.signal)
+	}
+	return err
+}
+
+// begin leases as many open queues of these companies as there are free slots, and starts to process them. If companies is nil, it
+// does so for the queues of all companies.
+func (s *Service) begin(ctx context.Context, companies []string) error {
+	open, failed := s.open(ctx, companies)
 	rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 	byCompany := map[string][]queue{}
 	for _, q := range open {
@@ -350,8 +375,7 @@ func (s *sender) moveToSlow(q queue) {
 	case s.sluggish <- struct{}{}:
 		<-s.healthy
 		s.busy[q.key()] = s.sluggish
-		s.all = true
-		s.ring()
+		ring(s.polls)
 	default:
 	}
 }
