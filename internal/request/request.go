@@ -146,7 +146,7 @@ func (s *Service) take(list []Entry, over <-chan time.Time) []Entry {
 
 // write stores a batch. The entries of each place have a transaction of their own. So no transaction writes to several nodes,
 // and a node that fails keeps only the entries of its own companies out of the log. While a node does not respond, each batch takes
-// as long as patience.
+// as long as patience, so the queue may become full.
 func (s *Service) write(ctx context.Context, list []Entry) {
 	at := map[string][]Entry{}
 	for _, e := range list {

@@ -89,7 +89,7 @@ func (m *market) nothingIsLost(t *testing.T) {
 			strange++
 		}
 	}
-	t.Logf("%d operations acknowledged, %d deliveries", acknowledged, len(sales))
+	t.Logf("%d operations acknowledged, %d lost; %d deliveries, %d of them in no ledger", acknowledged, lost, len(sales), strange)
 	if lost > 0 || strange > 0 {
 		t.Errorf("%d of %d acknowledged operations are lost, and %d of %d deliveries are in no ledger", lost, acknowledged, strange, len(sales))
 	}
