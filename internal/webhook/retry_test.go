@@ -404,6 +404,8 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 		stale, err := w.take(t.Context(), "acme", open, w.clock.Now())
 		must(t, err)
 		w.clock.MoveTo(lease + time.Second)
+		open, err = w.open(t.Context(), nil)
+		must(t, err)
 		fresh, err := w.take(t.Context(), "acme", open, w.clock.Now())
 		must(t, err)
 		if again, err := w.take(t.Context(), "acme", open, w.clock.Now()); err != nil || again[0].fence != 0 {

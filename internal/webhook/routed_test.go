@@ -136,37 +136,51 @@ func TestAPollThatFailsReadsTheCompaniesOfTheLastCommits(t *testing.T) {
 	}
 }
 
-// A node that does not respond keeps only its own companies waiting, and neither a poll nor the events of other nodes.
+// A node that does not respond keeps only its own companies waiting. Here a lock holds back the lease of its queue, first for a poll
+// and then for the read after a commit.
 func TestANodeThatHangsDelaysNoOtherNode(t *testing.T) {
 	keys, err := secret.Parse(secret.Generate())
 	must(t, err)
 	place := func(company string) string { return company[:1] }
 	w := newWorld(t, dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Routed: true, Place: place}), &clock.Movable{}, keys)
 	w.Book.Committed(w.wake)
-	r := newReceiver(t)
 	hangs, works := "h"+id.Cuid()[1:], "w"+id.Cuid()[1:]
-	w.sender.reading["h"] = true // a read that has not come back
-	for _, company := range []string{hangs, works} {
+	sent := map[string]chan int64{hangs: make(chan int64, 9), works: make(chan int64, 9)}
+	for company, numbers := range sent {
+		r := newReceiver(t)
+		r.set(func(to http.ResponseWriter, m received) {
+			numbers <- m.Sequence
+			to.WriteHeader(http.StatusNoContent)
+		})
 		w.found(company)
 		w.endpoint(company, r.URL)
 		w.tell(company, event.VTUSuccess, 1)
 	}
-	w.round(t.Context())
-	w.sender.visits.Wait()
-	if got := len(r.all()); got != 1 {
-		t.Errorf("beside the hanging node: %d events", got)
-	}
-	must(t, w.poll(t.Context()))
-	w.sender.visits.Wait()
-	if got := len(r.all()); got != 2 {
-		t.Errorf("after the poll: %d events", got)
-	}
-	w.tell(hangs, event.VTUSuccess, 1)
-	delete(w.sender.reading, "h") // it has come back
-	w.round(t.Context())
-	w.sender.visits.Wait()
-	if got := len(r.all()); got != 3 {
-		t.Errorf("after the node has come back: %d events", got)
+	for number, read := range []func(){
+		func() { must(t, w.poll(t.Context())) },
+		func() { w.round(t.Context()) },
+	} {
+		must(t, w.db.Tx(t.Context(), func(q db.Querier) error {
+			_, err := q.Exec(t.Context(), `UPDATE webhook_lane SET through = through WHERE company_id = $1`, hangs)
+			must(t, err)
+			read()
+			if got := <-sent[works]; got != int64(number)+1 {
+				t.Errorf("beside the node that hangs: event %d", got)
+			}
+			select {
+			case <-sent[hangs]:
+				t.Error("the node does not hang")
+			default:
+			}
+			return nil
+		}))
+		if got := <-sent[hangs]; got != int64(number)+1 {
+			t.Errorf("after the end of the lock: event %d", got)
+		}
+		w.sender.visits.Wait()
+		for company := range sent {
+			w.tell(company, event.VTUSuccess, 1)
+		}
 	}
 }
 

@@ -2,9 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
-	"maps"
-	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -39,13 +36,13 @@ type sender struct {
 	woken    map[string]bool          // companies whose queues must be read
 	reading  map[string]bool          // the places whose woken companies are being read
 	without  map[string]bool          // companies of a routed database that had no queue when they were read
-	waiting  map[string]bool          // those of them that have had a commit since the last poll
+	waiting  map[string]bool          // companies that wait for the next poll, and are read also if it fails
 	signal   chan struct{}            // has a value if companies are woken
 	polls    chan struct{}            // has a value if all queues must be read
 	healthy  chan struct{}
 	sluggish chan struct{}
 	failing  chan struct{}
-	visits   sync.WaitGroup
+	visits   sync.WaitGroup // the reads and the queues that are being processed
 }
 
 func newSender() *sender {
@@ -121,11 +118,18 @@ func (s *Service) wake(companies []string) {
 	defer s.sender.mu.Unlock()
 	for _, c := range companies {
 		if s.sender.without[c] {
-			s.sender.waiting[c] = true
+			s.sender.wait(c)
 			continue
 		}
 		s.sender.woken[c] = true
 		ring(s.sender.signal)
+	}
+}
+
+// wait lets companies wait for the next poll. The caller must hold the sender's lock.
+func (s *sender) wait(companies ...string) {
+	for _, c := range companies {
+		s.waiting[c] = true
 	}
 }
 
@@ -180,131 +184,6 @@ func (s *Service) Settled(ctx context.Context) error {
 	}
 }
 
-// open returns the queues of these companies that have no lease and have something to send now. If
-// companies is nil, it returns such queues of all companies.
-func (s *Service) open(ctx context.Context, companies []string) ([]queue, error) {
-	idle, err := s.idleQueues(ctx, companies, s.Clock.Now())
-	if err != nil || len(idle) == 0 {
-		return nil, err
-	}
-	asked, seen := []string{}, map[string]bool{}
-	for _, q := range idle {
-		if !seen[q.company] {
-			seen[q.company] = true
-			asked = append(asked, q.company)
-		}
-	}
-	s.sender.learn(asked, seen)
-	heads, err := s.lastEvents(ctx, companies, asked)
-	if err != nil {
-		return nil, err
-	}
-	var open []queue
-	for _, q := range idle {
-		if q.kind != queueEvents || heads[q.company] > q.sequence {
-			open = append(open, q)
-		}
-	}
-	return open, nil
-}
-
-// lastEvents returns the numbers of the last events of the companies in asked. If a commit has woken
-// these companies and the database is routed, it reads company by company.
-func (s *Service) lastEvents(ctx context.Context, woken, asked []string) (map[string]int64, error) {
-	if woken == nil || !s.DB.Routed() {
-		return s.Book.LastEvents(ctx, asked)
-	}
-	heads := map[string]int64{}
-	for _, company := range asked {
-		head, err := s.Book.LastEvent(ctx, company)
-		if err != nil {
-			return nil, err
-		}
-		heads[company] = head
-	}
-	return heads, nil
-}
-
-// round reads the queues of the woken companies, and begins to process those that are open. It reads place by place, each in a
-// goroutine of its own. So a node that is away or does not respond keeps only its own companies waiting.
-func (s *Service) round(ctx context.Context) {
-	for place, companies := range s.sender.unread(s.DB.Place) {
-		s.sender.visits.Go(func() {
-			s.warn(ctx, notRead, s.begin(s.DB.At(ctx, companies[0]), companies))
-			s.sender.mu.Lock()
-			defer s.sender.mu.Unlock()
-			delete(s.sender.reading, place)
-			if len(s.sender.woken) > 0 {
-				ring(s.sender.signal)
-			}
-		})
-	}
-}
-
-// unread returns the woken companies of the places that are not being read. The caller must read them.
-func (s *sender) unread(place func(company string) string) map[string][]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := map[string][]string{}
-	for company := range s.woken {
-		if p := place(company); !s.reading[p] {
-			at[p] = append(at[p], company)
-			delete(s.woken, company)
-		}
-	}
-	for p := range at {
-		s.reading[p] = true
-	}
-	return at
-}
-
-// poll reads the queues of all companies, and begins to process those that are open. If it fails, a node may be away. Then the
-// companies that waited for the poll are read node by node.
-func (s *Service) poll(ctx context.Context) error {
-	s.sender.mu.Lock()
-	waiting := maps.Clone(s.sender.waiting)
-	clear(s.sender.waiting)
-	s.sender.mu.Unlock()
-	err := s.begin(ctx, nil)
-	if err != nil && s.DB.Routed() {
-		s.sender.mu.Lock()
-		defer s.sender.mu.Unlock()
-		maps.Copy(s.sender.woken, waiting)
-		ring(s.sender.signal)
-	}
-	return err
-}
-
-// begin leases as many open queues of these companies as there are free slots, and starts to process them. If companies is nil, it
-// does so for the queues of all companies.
-func (s *Service) begin(ctx context.Context, companies []string) error {
-	open, failed := s.open(ctx, companies)
-	rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
-	byCompany := map[string][]queue{}
-	for _, q := range open {
-		if s.sender.enter(q) {
-			byCompany[q.company] = append(byCompany[q.company], q)
-		}
-	}
-	for company, queues := range byCompany {
-		ctx := s.DB.At(ctx, company)
-		taken, err := s.take(ctx, company, queues, s.Clock.Now())
-		for i, q := range queues {
-			if err != nil || taken[i].fence == 0 {
-				s.sender.leave(q) // the queue was not leased
-				continue
-			}
-			s.sender.visits.Go(func() {
-				s.work(ctx, taken[i])
-				s.sender.leave(q)
-				s.wake([]string{q.company}) // some events may have come during the release
-			})
-		}
-		failed = errors.Join(failed, err) // the queues of the other companies have their slots already
-	}
-	return failed
-}
-
 // isQuiet reports whether no queue is being processed, and how many slots were ever reserved.
 func (s *sender) isQuiet() (entered int, quiet bool) {
 	s.mu.Lock()
@@ -312,8 +191,8 @@ func (s *sender) isQuiet() (entered int, quiet bool) {
 	return s.entered, len(s.busy) == 0
 }
 
-// enter reserves a slot for a queue. It returns false if no slot is free, or if this process is
-// processing the queue already.
+// enter reserves a slot for a queue. It returns false if this process is processing the queue already. It also returns false if no
+// slot is free, and then the company waits for the next poll.
 func (s *sender) enter(q queue) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -327,6 +206,7 @@ func (s *sender) enter(q queue) bool {
 		s.entered++
 		return true
 	default:
+		s.wait(q.company)
 		return false
 	}
 }

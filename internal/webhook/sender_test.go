@@ -199,3 +199,28 @@ func TestAnOverdueRetryIsSeen(t *testing.T) {
 		must(t, err)
 	})
 }
+
+// A read that is older than the last visit of a queue begins no visit. So no event is sent while its endpoint rests.
+func TestAnOldReadBeginsNoVisit(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		r := newReceiver(t)
+		r.set(fail)
+		w.found("acme")
+		w.endpoint("acme", r.URL)
+		w.tell("acme", event.VTUSuccess, tolerance+1)
+		old, err := w.open(t.Context(), nil)
+		if err != nil || len(old) != 1 {
+			t.Fatalf("%d queues are open, %v", len(old), err)
+		}
+		must(t, w.poll(t.Context()))
+		w.sender.visits.Wait()
+		if got := len(r.all()); got != tolerance {
+			t.Errorf("%d attempts before the rest", got)
+		}
+		must(t, w.visitAll(t.Context(), old))
+		w.sender.visits.Wait()
+		if got := len(r.all()); got != tolerance {
+			t.Errorf("%d attempts after the old read", got)
+		}
+	})
+}

@@ -106,17 +106,17 @@ func (s *Service) replayCount(ctx context.Context, company, endpointID string) (
 		WHERE company_id = $1 AND endpoint_id = $2 AND kind = 'replay'`, company, endpointID)
 }
 
-// take leases delivery queues of a company and returns them. If another program has leased a
-// queue meanwhile, take returns that queue with a fence of 0.
+// take leases delivery queues of a company and returns them. If a queue has been leased since it was read, take returns it with
+// a fence of 0. Such a queue may be idle again, and then its other values are old too.
 func (s *Service) take(ctx context.Context, company string, open []queue, now time.Time) (taken []queue, err error) {
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
 		taken = make([]queue, len(open))
 		for i, l := range open {
 			got, err := db.One(ctx, q, queueTable.Scan, `
 				UPDATE webhook_lane SET lease_until = $5, fence = fence + 1
-				WHERE company_id = $1 AND endpoint_id = $2 AND id = $3 AND lease_until <= $4
+				WHERE company_id = $1 AND endpoint_id = $2 AND id = $3 AND lease_until <= $4 AND fence = $6
 				RETURNING `+queueColumns,
-				company, l.endpoint, l.id, clock.Micros(now), clock.Micros(now.Add(lease)))
+				company, l.endpoint, l.id, clock.Micros(now), clock.Micros(now.Add(lease)), l.fence)
 			if err != nil && !errors.Is(err, db.ErrNone) {
 				return err
 			}
