@@ -46,7 +46,7 @@ func TestOtherSessionsEndWithThePassword(t *testing.T) {
 			open(1)
 			enter()
 			first := held()
-			_, err := h.d.Exec(ctx, `CREATE UNIQUE INDEX no_more ON operator_audit (subject) WHERE action = 'person.sessions.end' AND subject = '`+cmp.Or(p.Company, p.Name)+`'`)
+			_, err := h.d.Exec(ctx, `CREATE UNIQUE INDEX no_more ON operator_audit (company_id, subject) WHERE action = 'person.sessions.end' AND subject = '`+cmp.Or(p.Company, p.Name)+`'`)
 			h.must(err)
 			if err := set(own); err == nil || len(held()) != 2 || held()[0].ID != first[0].ID {
 				h.t.Errorf("a new password without the end of the sessions: %v, %+v", err, held())
