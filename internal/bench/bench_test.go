@@ -109,14 +109,21 @@ func TestAShortRunOnPostgreSQL(t *testing.T) {
 	}
 }
 
-// On a Citus the run creates a database on each node, counts what all nodes do, and drops it everywhere.
-func TestAShortRunOnCitus(t *testing.T) {
+// briefOnCitus returns the options of a short run on a Citus whose tables have five shards. Without a Citus the test is skipped.
+func briefOnCitus(t *testing.T, name string) Options {
+	t.Helper()
 	o := brief(t, "hot")
 	var err error
 	if o.Postgres, err = withParameter(dbtest.CitusURL(t), shardCount, "5"); err != nil {
 		t.Fatal(err)
 	}
-	o.Name = "kobo_bench_citus"
+	o.Name = name
+	return o
+}
+
+// On a Citus the run creates a database on each node, counts what all nodes do, and drops it everywhere.
+func TestAShortRunOnCitus(t *testing.T) {
+	o := briefOnCitus(t, "kobo_bench_citus")
 	is, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -156,12 +163,7 @@ func started(t *testing.T, o Options) *instance {
 
 // An instance on a Citus has its rows at the workers, and the run counts each node of this machine.
 func TestAnInstanceOnCitusHasAllNodes(t *testing.T) {
-	o := brief(t, "hot")
-	var err error
-	if o.Postgres, err = withParameter(dbtest.CitusURL(t), shardCount, "5"); err != nil {
-		t.Fatal(err)
-	}
-	o.Name = "kobo_bench_citus_nodes"
+	o := briefOnCitus(t, "kobo_bench_citus_nodes")
 	i := started(t, o)
 	nodes, servers := len(dbtest.CitusNodes(t, o.Postgres)), map[int]bool{}
 	for _, p := range i.processes {
